@@ -1,0 +1,133 @@
+"""What the tools bring back: plain data, each with the ledger key it can be replayed by."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from pydantic import Field
+
+from ..core import Dating, Frozen, PageState, SearchState
+
+
+class Hit(Frozen):
+    """One search result."""
+
+    url: str
+    title: str = ""
+    snippet: str = ""
+    rank: int = Field(ge=1)
+    engine: str
+    published: dt.date | None = None
+    dating: Dating = Dating.UNKNOWN
+    language: str | None = None
+
+
+class SearchResult(Frozen):
+    """What a search brought. ``hits`` is empty unless ``state`` is ok."""
+
+    query: str
+    state: SearchState
+    hits: tuple[Hit, ...] = ()
+    reason: str = ""
+    """Why it is not ok, in one line."""
+    key: str
+    """Ledger key of the back end's call that answered (or failed last)."""
+
+
+class Page(Frozen):
+    """A page as a judge may read it."""
+
+    url: str
+    """As asked for."""
+    final_url: str
+    """After redirects, or the archived copy's."""
+    state: PageState
+    reason: str = ""
+    """Evidence for a state other than ok: status, challenge mark, size …"""
+    title: str = ""
+    text: str = ""
+    """Main text, hidden text removed; empty unless ok."""
+    site: str = ""
+    author: str = ""
+    published: dt.date | None = None
+    dating: Dating = Dating.UNKNOWN
+    archived: dt.date | None = None
+    """Date of the capture when this is an archived copy."""
+    flags: tuple[str, ...] = ()
+    """``hidden_text``, ``truncated``, ``abstract_only``, ``archived`` …"""
+    key: str
+
+
+class Passage(Frozen):
+    """Neighbouring sentences of a page, with offsets into its text."""
+
+    url: str
+    """The page's ``url``."""
+    start: int
+    end: int
+    sentences: tuple[str, ...]
+    score: float
+    """BM25, comparable within one query only."""
+    published: dt.date | None = None
+    dating: Dating = Dating.UNKNOWN
+    key: str
+    """Ledger key of the page."""
+
+    @property
+    def text(self) -> str:
+        """The passage as one string."""
+        return " ".join(self.sentences)
+
+
+class Paper(Frozen):
+    """An arXiv record."""
+
+    id: str
+    """With version: ``2602.18940v1``."""
+    title: str
+    authors: tuple[str, ...]
+    abstract: str
+    published: dt.date
+    updated: dt.date
+    url: str
+    pdf_url: str | None = None
+    dating: Dating
+    key: str
+
+
+class PaperList(Frozen):
+    """What an arXiv search brought."""
+
+    query: str
+    state: SearchState
+    papers: tuple[Paper, ...] = ()
+    reason: str = ""
+    key: str
+
+
+class Repository(Frozen):
+    """A GitHub repository, as of a day where GitHub can tell."""
+
+    name: str
+    """``owner/name``."""
+    description: str = ""
+    url: str
+    stars: int | None = None
+    licence: str | None = None
+    created: dt.date | None = None
+    pushed: dt.date | None = None
+    latest_release: str | None = None
+    readme: str = ""
+    """Filled by reading one repository, empty in search results."""
+    dating: Dating
+    key: str
+
+
+class RepositoryList(Frozen):
+    """What a GitHub search brought."""
+
+    query: str
+    state: SearchState
+    repositories: tuple[Repository, ...] = ()
+    reason: str = ""
+    key: str
