@@ -1,0 +1,51 @@
+# `make demo` and `make test` do all the set-up on a fresh clone: environment, dependencies, model.
+
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+PYTHON ?=
+FIND_PYTHON := for p in $(PYTHON) python3.11 python3.12 python3.13 python3 python; do \
+	  "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { command -v "$$p"; exit 0; }; \
+	done; exit 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test judge check fix lock clean
+
+help:                     ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
+
+demo: $(STAMP)            ## judge three example reports with the embedded model, no key needed
+	$(BIN)/dream demo
+
+test: $(STAMP)            ## all tests but those that run the embedded judge
+	$(BIN)/pytest
+
+judge: $(STAMP)           ## the tests that run the embedded judge for real (minutes; leave the machine alone)
+	$(BIN)/pytest -m judge -rsxX
+
+check: $(STAMP)           ## lint, format, strict types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	@mkdir -p .typing && ln -sfn "$(CURDIR)" .typing/dream_eval
+	cd .typing && ../$(BIN)/mypy -p dream_eval
+	$(BIN)/pytest -q tests/project/test_layers.py
+
+fix: $(STAMP)             ## format, and repair what ruff can repair
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock:                     ## write requirements.lock anew from pyproject.toml (needs uv on the path)
+	uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-emit-find-links --no-header --quiet -o requirements.lock
+
+clean:                    ## remove the environment and all that was built
+	rm -rf $(VENV) .typing build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+# The environment is exactly requirements.lock (versions and hashes), then the project itself, editable.
+$(STAMP): requirements.lock pyproject.toml
+	@python=$$($(FIND_PYTHON)) || { echo "dream-eval needs Python 3.11 or newer; none was found. Say which: make PYTHON=/path/to/python3.12" >&2; exit 1; }; \
+	test -x $(BIN)/python || "$$python" -m venv $(VENV) || { rm -rf $(VENV); \
+	  echo "$$python cannot make an environment; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@

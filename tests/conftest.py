@@ -1,0 +1,152 @@
+"""What all tests share: a clean environment, a guarded network, ledger paths, sample data, the `judge` marker."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SUFFIXES = ("_API_KEY", "_API_TOKEN", "_BASE_URL", "_API_BASE", "_ORG_ID")
+VARIABLES = {
+    *("GITHUB_TOKEN", "GH_TOKEN", "HF_TOKEN", "HF_HOME", "OPENAI_ORGANIZATION", "OPENAI_PROJECT"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
+}
+"""What could let a test reach an account or the outside, or change what it does on this machine."""
+
+
+# --- the judge marker ------------------------------------------------------------------------------------------------
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """`-m judge` stands alone: the model must not share the machine with other tests."""
+    expression = config.option.markexpr
+    if "judge" in expression and expression not in ("judge", "not judge"):
+        raise pytest.UsageError("tests marked `judge` run alone: use `-m judge` with nothing else")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without `-m judge` the tests that run the embedded judge are left out."""
+    if config.option.markexpr:
+        return
+    judge = [item for item in items if item.get_closest_marker("judge")]
+    if judge:
+        config.hook.pytest_deselected(items=judge)
+        items[:] = [item for item in items if not item.get_closest_marker("judge")]
+
+
+# --- the network guard -----------------------------------------------------------------------------------------------
+
+
+class NetworkLeak(RuntimeError):
+    """A test tried to reach something that is not this machine."""
+
+
+class NetworkGuard:
+    """Refuses look-ups and connections that leave loopback, in every thread, below all libraries that use `socket`.
+
+    An audit hook, since no library can step around it. What was refused is kept too: code under test may swallow the
+    exception, and the test must fail all the same.
+    """
+
+    def __init__(self) -> None:
+        self.active = False
+        self.leaks: list[str] = []
+        sys.addaudithook(self._audit)
+
+    def _audit(self, event: str, args: tuple[object, ...]) -> None:
+        if not self.active or not event.startswith("socket."):
+            return
+        if event in ("socket.connect", "socket.sendto"):
+            address = args[1]
+            if isinstance(address, tuple) and not _is_loopback(address[0]):
+                self._refuse(f"{event} {address[0]}:{address[1]}")
+        elif event in ("socket.getaddrinfo", "socket.gethostbyname") and not _is_number(args[0]):
+            self._refuse(f"{event} {args[0]!r}")
+
+    def _refuse(self, what: str) -> None:
+        self.leaks.append(f"{what} (thread {threading.current_thread().name})")
+        raise NetworkLeak(f"a test must not leave this machine: {what}")
+
+
+def _is_number(host: object) -> bool:
+    """An address in any spelling, or this machine: nobody has to be asked for it."""
+    try:
+        socket.inet_aton(str(host))
+    except (OSError, ValueError):
+        return _is_loopback(host) or ":" in str(host)
+    return True
+
+
+def _is_loopback(host: object) -> bool:
+    if isinstance(host, bytes):
+        host = host.decode("ascii", "replace")
+    if host is None or host in ("", "localhost", "0.0.0.0", "::"):
+        return True
+    try:
+        return ipaddress.ip_address(str(host).split("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+GUARD = NetworkGuard()
+
+
+@pytest.fixture(autouse=True)
+def network_guard(request: pytest.FixtureRequest) -> Iterator[NetworkGuard]:
+    """Only loopback; the embedded judge's own tests may fetch its file."""
+    GUARD.leaks.clear()
+    GUARD.active = request.node.get_closest_marker("judge") is None
+    yield GUARD
+    GUARD.active = False
+    if GUARD.leaks:
+        pytest.fail("left this machine: " + "; ".join(GUARD.leaks), pytrace=False)
+
+
+# --- the environment -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """No keys, no settings, no proxies, and user folders that are empty (the cache stays for tests marked judge)."""
+    for name in list(os.environ):
+        upper = name.upper()
+        if upper.startswith("DREAM_") or upper.endswith(SUFFIXES) or upper in VARIABLES:
+            monkeypatch.delenv(name)
+    folders = ["DATA", "CONFIG", "STATE"]
+    if request.node.get_closest_marker("judge") is None:
+        folders.append("CACHE")
+    home = tmp_path_factory.getbasetemp() / "home"
+    for folder in folders:
+        monkeypatch.setenv(f"XDG_{folder}_HOME", str(home / folder.lower()))
+
+
+@pytest.fixture
+def ledger_path(tmp_path: Path) -> Path:
+    """Where a test may keep its ledger; nothing stands there yet."""
+    return tmp_path / "ledger.sqlite"
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The root of the repository, which is the package."""
+    return ROOT
+
+
+SHARED_DATA = Path(os.environ.get("DREAM_SHARED_DATA") or ROOT.parent / "shared" / "data")
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of public sample data; tests that need it are skipped where it is absent."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip("no public sample data: set DREAM_SHARED_DATA to its folder (default: ../shared/data)")
+    return SHARED_DATA
