@@ -1,0 +1,113 @@
+"""Runs as data: what was asked, how a unit ended, how a run ended."""
+
+from __future__ import annotations
+
+import datetime as dt
+from enum import IntEnum, StrEnum
+
+from pydantic import Field
+
+from ..core import AsOf, Frozen, Json, Status, Task
+from ..evaluators.results import MetricResult
+from ..protocols.schema import Mode
+
+SCHEMA_VERSION = 1
+DEFAULT_FLOOR = 0.9
+"""Share of expected units that must be scored (METRICS 0)."""
+
+
+class Exit(IntEnum):
+    """Exit codes of the command line; several apply: the first of 5, 4, 3, 6, 10 wins."""
+
+    DONE = 0
+    ERROR = 1
+    USAGE = 2
+    INTERRUPTED = 3
+    BUDGET = 4
+    REFUSED = 5
+    COVERAGE = 6
+    GATE = 10
+    KILLED = 130
+
+    @classmethod
+    def first(cls, codes: set[Exit]) -> Exit:
+        """The one that is reported when several apply."""
+        order = (cls.REFUSED, cls.BUDGET, cls.INTERRUPTED, cls.COVERAGE, cls.GATE)
+        return next((code for code in order if code in codes), cls.DONE)
+
+
+class RunState(StrEnum):
+    """How a run stands. Everything but ``finished`` is continued by the same command."""
+
+    RUNNING = "running"
+    """Some process works on it, or died while it did."""
+    FINISHED = "finished"
+    INTERRUPTED = "interrupted"
+    BUDGET = "budget"
+    REFUSED = "refused"
+
+
+class ReportRef(Frozen):
+    """One report of a run. Its text as read is kept in the folder, under ``reports/``."""
+
+    id: str
+    task: str
+    digest: str
+    file: str
+    """Name inside ``reports/``."""
+
+
+class RunConfig(Frozen):
+    """What was asked: ``run.json``."""
+
+    schema_version: int = SCHEMA_VERSION
+    run: str
+    """Name of the run in the ledger."""
+    version: str
+    """Version of dream-eval."""
+    created_at: dt.datetime
+    """First start, UTC."""
+    as_of: AsOf
+    tasks: tuple[Task, ...]
+    reports: tuple[ReportRef, ...]
+    judge: str
+    metrics: tuple[str, ...]
+    versions: dict[str, int]
+    """Version of each metric's prompts and rules."""
+    search: tuple[str, ...]
+    mode: Mode
+    questions: int
+    reasoning: int
+    max_claims: int | None = None
+    protocols: dict[str, str] = Field(default_factory=dict)
+    """Task id to digest, for protocols that were given and not made."""
+    ledger: str
+    """Path of the ledger file, as given or found."""
+    budget_usd: float | None = None
+    budget_tokens: int | None = None
+    floor: float = DEFAULT_FLOOR
+
+
+class UnitResult(Frozen):
+    """One line of ``results.jsonl``: one metric of one report by one judge, once. Nothing in it is from the clock."""
+
+    unit: str
+    """Unit key: SHA-256 over ``inputs``."""
+    task: str
+    report: str
+    metric: str
+    judge: str
+    repeat: int = 0
+    inputs: dict[str, Json]
+    """All that the result depends on: versions, settings, as-of date, digests of the inputs the metric declares."""
+    result: MetricResult
+
+    @property
+    def place(self) -> tuple[str, str, str, str, int]:
+        """(task, report, metric, judge, repeat): which cell of the run it fills."""
+        return (self.task, self.report, self.metric, self.judge, self.repeat)
+
+    @property
+    def settled(self) -> bool:
+        """Whether a resumed run keeps it. A failed unit is tried again."""
+        return self.result.status is not Status.FAILED

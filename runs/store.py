@@ -1,0 +1,118 @@
+"""The run folder: what was asked, what came of it, so that a kill costs the work in flight and nothing else.
+
+::
+
+    run.json             what was asked (RunConfig)
+    results.jsonl        a unit a line, appended as it finishes; rewritten once, in plan order, when the run is finished
+    superseded.jsonl     results of earlier plans in this folder, still reused when they fit again
+    reports/ protocols/ claims/   what the run worked on, named by what was asked for
+    summary.json         scores, worst findings, totals
+    errors.log           tracebacks of unexpected errors
+    lock                 names the owner while a process works on it
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from ..core import Json
+from ..errors import InputError
+from .data import RunConfig, UnitResult
+from .files import append_line, read_lines, write_atomic
+from .lock import RunLock
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class RunFolder:
+    """Reads and writes one run folder. ``secrets`` are replaced in all text that it writes."""
+
+    def __init__(self, path: Path | str, *, secrets: Iterable[str] = ()) -> None:
+        self.path = Path(path)
+        self._secrets = tuple(sorted({s for s in secrets if s}, key=len, reverse=True))
+
+    @property
+    def results_path(self) -> Path:
+        """``results.jsonl``."""
+        return self.path / "results.jsonl"
+
+    @property
+    def _superseded(self) -> Path:
+        return self.path / "superseded.jsonl"
+
+    def lock(self) -> RunLock:
+        """Exclusive use, as a context manager. Raises UserError naming the present owner."""
+        return RunLock(self.path)
+
+    def config(self) -> RunConfig | None:
+        """What was asked here before, or None for a new folder. Raises InputError when unreadable."""
+        return self.load("run.json", RunConfig)
+
+    def load(self, name: str, kind: type[M]) -> M | None:
+        """A data file of the folder, or None when it is not there. Raises InputError when it cannot be read."""
+        path = self.path / name
+        if not path.exists():
+            return None
+        try:
+            return kind.model_validate_json(path.read_bytes())
+        except (ValidationError, OSError) as error:
+            problem = str(error).splitlines()[0]
+            raise InputError(f"not a {kind.__name__} of this version ({problem}); move it away", path=path) from error
+
+    def save(self, name: str, value: BaseModel) -> None:
+        """Write a data file as a whole, indented. Raises OSError."""
+        text = json.dumps(value.model_dump(mode="json"), ensure_ascii=False, indent=2)
+        write_atomic(self.path / name, self._masked(text) + "\n")
+
+    def append(self, result: UnitResult) -> None:
+        """Store one unit: on disk when this returns. Raises OSError."""
+        append_line(self.results_path, self._line(result))
+
+    def results(self) -> list[UnitResult]:
+        """All readable lines of ``results.jsonl`` in their order; others are skipped."""
+        return list(_units(self.results_path))
+
+    def known(self) -> dict[str, UnitResult]:
+        """Every settled unit by its key, of this plan and of earlier ones. Of several the last counts."""
+        lines = (*_units(self._superseded), *_units(self.results_path))
+        return {line.unit: line for line in lines if line.settled}
+
+    def finish(self, planned: Sequence[UnitResult]) -> None:
+        """Rewrite ``results.jsonl`` in plan order; what the plan does not hold moves to ``superseded.jsonl`` first."""
+        keys = {line.unit for line in planned}
+        kept = {line.unit for line in _units(self._superseded)}
+        for line in self.results():
+            if line.unit not in keys | kept and line.settled:
+                append_line(self._superseded, self._line(line))
+        write_atomic(self.results_path, "".join(self._line(line) + "\n" for line in planned))
+
+    def note_error(self, text: str) -> None:
+        """Keep a traceback for whoever mends the bug."""
+        append_line(self.path / "errors.log", self._masked(text.rstrip()))
+
+    def _line(self, result: UnitResult) -> str:
+        return self._masked(dump_line(result))
+
+    def _masked(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return text
+
+
+def dump_line(result: UnitResult) -> str:
+    """A unit as the one line that stands for it: keys sorted, no spaces, no clock."""
+    value: Json = result.model_dump(mode="json")
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def _units(path: Path) -> Iterable[UnitResult]:
+    for value in read_lines(path):
+        try:
+            yield UnitResult.model_validate(value)
+        except ValidationError:
+            continue
