@@ -1,1 +1,29 @@
+"""The one boundary through which every outside call passes: record, cache, replay, budget.
 
+Nothing else in the product may touch the network. ``Ledger.call`` takes a :class:`Request`, which says in canonical
+form what is asked, and a coroutine function that asks it.
+"""
+
+from .book import Ledger
+from .canon import canonical, digest
+from .data import Answer, Budget, Event, Kind, KindTotals, Mode, Record, Request, Reserve, Totals, Usage
+from .scopes import current_scope, scope
+
+__all__ = [
+    "Answer",
+    "Budget",
+    "Event",
+    "Kind",
+    "KindTotals",
+    "Ledger",
+    "Mode",
+    "Record",
+    "Request",
+    "Reserve",
+    "Totals",
+    "Usage",
+    "canonical",
+    "current_scope",
+    "digest",
+    "scope",
+]
