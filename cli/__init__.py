@@ -1,1 +1,80 @@
+"""The command ``dream``: one file a verb; parses, calls, prints. No logic.
 
+Nothing but click is imported until a verb is chosen, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+VERBS = {
+    "evaluate": "Judge one or more reports against their query.",
+    "protocol": "Create, show or check an evaluation protocol.",
+    "replay": "Run a finished run again from its ledger and compare.",
+    "ledger": "Show, export or import what was asked outside.",
+    "doctor": "Say what is configured, reachable and missing.",
+    "demo": "Judge three example reports with the embedded judge.",
+}
+"""Verb to its line in the help; the verb's module has the same name and its command is called ``command``."""
+
+EXAMPLES = """\b
+Examples:
+  dream demo
+  dream evaluate report.md --query "What does the EU AI Act ask of providers?"
+  dream evaluate a.md b.md --query @query.txt --judge openai/gpt-5-mini
+  dream doctor
+"""
+
+
+class Verbs(click.Group):
+    """A group whose verbs are imported only when they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The verbs in their order."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the verb's module."""
+        if cmd_name not in VERBS:
+            return None
+        command: click.Command = import_module(f".{cmd_name}", __name__).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list without importing any of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    if value:
+        from dream_eval import __version__
+
+        click.echo(f"dream-eval {__version__}")
+        ctx.exit()
+
+
+@click.group(cls=Verbs, epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
+def command() -> None:
+    """Judge research reports with an agent that can search, read and check."""
+
+
+def run(args: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code; a user's mistake prints one line and no traceback."""
+    from .failing import explain
+
+    try:
+        code = command.main(args=None if args is None else list(args), prog_name="dream", standalone_mode=False)
+    except BaseException as error:
+        return explain(error)
+    return code if isinstance(code, int) else 0
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    sys.exit(run())

@@ -22,6 +22,7 @@ from pydantic import BaseModel, ValidationError
 
 from ..core import Json
 from ..errors import InputError
+from ..ledger.masking import Masker
 from .data import RunConfig, UnitResult
 from .files import append_line, read_lines, write_atomic
 from .lock import RunLock
@@ -34,7 +35,7 @@ class RunFolder:
 
     def __init__(self, path: Path | str, *, secrets: Iterable[str] = ()) -> None:
         self.path = Path(path)
-        self._secrets = tuple(sorted({s for s in secrets if s}, key=len, reverse=True))
+        self._masker = Masker(secrets)
 
     @property
     def results_path(self) -> Path:
@@ -67,7 +68,7 @@ class RunFolder:
     def save(self, name: str, value: BaseModel) -> None:
         """Write a data file as a whole, indented. Raises OSError."""
         text = json.dumps(value.model_dump(mode="json"), ensure_ascii=False, indent=2)
-        write_atomic(self.path / name, self._masked(text) + "\n")
+        write_atomic(self.path / name, self._masker.text(text) + "\n")
 
     def append(self, result: UnitResult) -> None:
         """Store one unit: on disk when this returns. Raises OSError."""
@@ -93,15 +94,10 @@ class RunFolder:
 
     def note_error(self, text: str) -> None:
         """Keep a traceback for whoever mends the bug."""
-        append_line(self.path / "errors.log", self._masked(text.rstrip()))
+        append_line(self.path / "errors.log", self._masker.text(text.rstrip()))
 
     def _line(self, result: UnitResult) -> str:
-        return self._masked(dump_line(result))
-
-    def _masked(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
-        return text
+        return self._masker.text(dump_line(result))
 
 
 def dump_line(result: UnitResult) -> str:

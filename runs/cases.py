@@ -1,0 +1,101 @@
+"""From what a user names (files, texts, a query) to tasks with their reports."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..core import Task
+from ..errors import InputError, UserError
+from ..reports import load_reports, load_tasks
+from ..reports.data import Report
+from .files import short_digest
+
+Given = str | Path | Report
+"""A path of a report file (Markdown or JSONL), or a report read already."""
+Case = tuple[Task, Report]
+
+
+def read_task(where: str) -> Task:
+    """The task that ``FILE.jsonl#id`` names; ``#id`` may be left out when the file holds one task.
+
+    Raises InputError.
+    """
+    name, _, wanted = where.partition("#")
+    tasks = load_tasks(Path(name))
+    chosen = [task for task in tasks if not wanted or task.id == wanted]
+    if len(chosen) == 1:
+        return chosen[0]
+    if not wanted:
+        raise InputError(
+            f"holds {len(tasks)} tasks: say which one, as {name}#{tasks[0].id if tasks else 'ID'}", path=name
+        )
+    known = ", ".join(task.id for task in tasks[:5])
+    raise InputError(f"no task {wanted!r} (there are: {known}{' …' if len(tasks) > 5 else ''})", path=name)
+
+
+def read_query(text: str) -> str:
+    """The query itself, or the content of the file that ``@FILE`` names. Raises InputError."""
+    if text.startswith("@"):
+        path = Path(text[1:])
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"the query cannot be read ({error})", path=path) from None
+    if not text.strip():
+        raise UserError('the query is empty: give the question that the reports answer, as --query "…"')
+    return text.strip()
+
+
+def task_of(prompt: str) -> Task:
+    """A task made of a bare query; its id comes from its text."""
+    return Task(id=f"q-{short_digest(prompt)}", prompt=prompt)
+
+
+def gather(reports: Sequence[Given], *, task: Task | None) -> tuple[Case, ...]:
+    """Reports with their task: the given one, else each report's own prompt.
+
+    Raises InputError for a file that cannot be read, UserError when there is no report, no query, or two reports of
+    one name and task.
+    """
+    found = [(given, report) for given in reports for report in _read(given)]
+    if not found:
+        raise UserError("there is no report to evaluate: name at least one file")
+    cases = [(task or _own_task(report), report) for _, report in found]
+    doubles = _doubles(cases)
+    cases = [
+        (case_task, _renamed(report, given) if (case_task.id, report.id) in doubles else report)
+        for (given, _), (case_task, report) in zip(found, cases, strict=True)
+    ]
+    if left := _doubles(cases):
+        raise UserError(f"two reports are called {sorted(left)[0][1]!r}: rename one of the files")
+    return tuple(cases)
+
+
+def _read(given: Given) -> list[Report]:
+    if isinstance(given, Report):
+        return [given]
+    path = Path(given)
+    if not path.exists():
+        raise InputError("no such file", path=path)
+    return load_reports(path)
+
+
+def _own_task(report: Report) -> Task:
+    if not report.prompt:
+        raise UserError(f'{report.id}: nobody says what it answers: give the question, as --query "…"')
+    return Task(id=report.task_id or task_of(report.prompt).id, prompt=report.prompt)
+
+
+def _doubles(cases: Sequence[Case]) -> set[tuple[str, str]]:
+    counts = Counter((task.id, report.id) for task, report in cases)
+    return {place for place, n in counts.items() if n > 1}
+
+
+def _renamed(report: Report, given: Given) -> Report:
+    """The report under a name that holds its folder too (``a/report.md`` and ``b/report.md``)."""
+    if isinstance(given, Report):
+        return report
+    folder = Path(given).resolve().parent.name
+    return report.model_copy(update={"id": f"{folder}-{report.id}"})

@@ -1,0 +1,113 @@
+"""Units and their keys: what a result depends on, so that a resumed run redoes just what changed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic import BaseModel
+
+from ..core import AsOf, Json, Task
+from ..protocols.catalogue import METRICS, Ability
+from ..protocols.files import items_digest
+from ..protocols.schema import Mode, Protocol
+from ..reports.data import ClaimList, Report
+
+OUTSIDE = frozenset({Ability.SEARCH, Ability.PAGES, Ability.ARXIV, Ability.GITHUB})
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One metric of one report by one judge, once; its key is known only with its inputs."""
+
+    task: Task
+    report: Report
+    metric: str
+    judge: str
+    repeat: int = 0
+
+    @property
+    def place(self) -> tuple[str, str, str, str, int]:
+        """(task, report, metric, judge, repeat)."""
+        return (self.task.id, self.report.id, self.metric, self.judge, self.repeat)
+
+    @property
+    def label(self) -> str:
+        """For people, and the scope of its calls in the ledger."""
+        return f"{self.report.id}/{self.metric}"
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What all units of a run share."""
+
+    as_of: AsOf
+    mode: Mode
+    search: tuple[str, ...]
+    """Search back ends, a corpus by its content."""
+    settings: Mapping[str, Json]
+    """Settings of the evaluators; ``max_claims`` apart, which the claim list holds."""
+    versions: Mapping[str, int]
+    """Version of each metric's prompts and rules."""
+
+
+def inputs_of(
+    unit: Unit, conditions: Conditions, *, protocol: Protocol | None, claims: ClaimList | None
+) -> dict[str, Json]:
+    """All that the unit's result depends on, by name. An input that could not be made is None."""
+    metric = METRICS[unit.metric]
+    found: dict[str, Json] = {
+        "metric": unit.metric,
+        "version": conditions.versions[unit.metric],
+        "judge": unit.judge,
+        "repeat": unit.repeat,
+        "as_of": conditions.as_of.day.isoformat(),
+        "task": digest(unit.task.prompt),
+        "settings": _settings(unit.metric, conditions),
+    }
+    for name in metric.inputs:
+        found[name] = _digest_of(name, unit.report, protocol, claims)
+    return found
+
+
+def key_of(inputs: Mapping[str, Json]) -> str:
+    """Unit key: 64 hex digits."""
+    return digest(dict(inputs))
+
+
+def changed(before: Mapping[str, Json], now: Mapping[str, Json]) -> list[str]:
+    """Names of the inputs that differ, for people."""
+    return [name for name in now if before.get(name) != now[name]]
+
+
+def digest(value: Json) -> str:
+    """SHA-256 over the value as canonical JSON."""
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _settings(metric: str, conditions: Conditions) -> Json:
+    needs = METRICS[metric].needs
+    chosen: dict[str, Json] = {}
+    if METRICS[metric].kind == "agent":
+        chosen["mode"] = conditions.mode.value
+    if needs & OUTSIDE:
+        chosen.update(conditions.settings)
+        chosen["search"] = list(conditions.search)
+    return chosen
+
+
+def _digest_of(name: str, report: Report, protocol: Protocol | None, claims: ClaimList | None) -> Json:
+    if name == "report":
+        return report.digest
+    if name == "claims":
+        return None if claims is None else claims.digest
+    if name == "citations":
+        return digest(_plain((*report.sources, *report.marks)))
+    return None if protocol is None else items_digest(protocol, name.removeprefix("protocol."))
+
+
+def _plain(values: Sequence[BaseModel]) -> Json:
+    return [value.model_dump(mode="json") for value in values]

@@ -1,0 +1,62 @@
+"""What a run has to do, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ..core import Task
+from ..evaluators import Settings
+from ..protocols.schema import Protocol
+from ..reports.data import Report
+from .units import Conditions, Unit, digest
+
+
+@dataclass(frozen=True)
+class Work:
+    """Reports with their tasks, metrics, the judge, and the conditions that all share."""
+
+    cases: tuple[tuple[Task, Report], ...]
+    metrics: tuple[str, ...]
+    judge: str
+    conditions: Conditions
+    settings: Settings
+    questions: int
+    reasoning: int
+    max_claims: int | None
+    claims_version: int
+    """Version of the claim extraction's prompt."""
+    protocol_version: int
+    """Version of the protocol creator's prompts."""
+    protocols: Mapping[str, Protocol] = field(default_factory=dict)
+    """Given ones, by task id."""
+
+    def units(self) -> list[Unit]:
+        """All units in plan order: report by report, metrics as in the catalogue."""
+        return [Unit(task, report, metric, self.judge) for task, report in self.cases for metric in self.metrics]
+
+    def protocol_request(self, task: Task) -> str:
+        """Digest of what a protocol is made from; the judge is left out, since judges share protocols."""
+        where = self.conditions
+        return digest(
+            {
+                "task": task.model_dump(mode="json", exclude={"id"}),
+                "as_of": where.as_of.day.isoformat(),
+                "mode": where.mode.value,
+                "search": list(where.search),
+                "questions": self.questions,
+                "reasoning": self.reasoning,
+                "version": self.protocol_version,
+            }
+        )
+
+    def claims_request(self, task: Task, report: Report) -> str:
+        """Digest of what a claim list is made from; the judge is left out, since judges share claims."""
+        return digest(
+            {
+                "task": task.prompt,
+                "report": report.digest,
+                "max_claims": self.max_claims,
+                "version": self.claims_version,
+            }
+        )
