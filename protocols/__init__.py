@@ -3,7 +3,7 @@
 from .catalogue import METRICS, Ability, Metric, Vertical
 from .diff import Change, Diff, diff
 from .files import digest_of, items_digest, load_protocol, save_protocol, seal
-from .language import compound, content_words, time_bound, yes_no
+from .language import compound, time_bound, yes_no
 from .lint import Problem, has_outside_step, lint, same_question
 from .schema import (
     SCHEMA_VERSION,
@@ -33,7 +33,6 @@ __all__ = [
     "ReasoningQuestion",
     "Vertical",
     "compound",
-    "content_words",
     "diff",
     "digest_of",
     "has_outside_step",

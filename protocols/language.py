@@ -76,8 +76,3 @@ def compound(question: str) -> bool:
 def time_bound(prompt: str, year: int) -> bool:
     """Whether a task asks for the state of things now: it says so, or names this year, the last one or a later one."""
     return bool(_NOW.search(prompt)) or any(int(found[0]) >= year - 1 for found in _YEAR.finditer(prompt))
-
-
-def content_words(text: str) -> frozenset[str]:
-    """Words of three letters and more, and single Han characters, in lower case."""
-    return frozenset(re.findall(r"[^\W\d_]{3,}|[\u3400-\u9fff]", text.lower()))
