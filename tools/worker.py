@@ -1,0 +1,59 @@
+"""A parsing process: reads (head, body) frames on standard input, writes JSON frames to standard output.
+
+It gets an environment without keys and a cap on address space; who started it kills it when a document takes too long.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import struct
+import sys
+from typing import BinaryIO
+
+from .content import Parsed, Source, parse
+
+FRAME = struct.Struct(">II")
+"""Length of the head, length of the body."""
+
+
+def main() -> None:
+    """Serve until standard input ends."""
+    _limit(int(os.environ.get("DREAM_PARSE_BYTES", "0")))
+    source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever a library prints must not end up among the frames
+    while head := _exactly(source, FRAME.size):
+        head_size, body_size = FRAME.unpack(head)
+        request = _exactly(source, head_size)
+        body = _exactly(source, body_size)
+        reply = answer(request, body).model_dump_json().encode("utf-8", "replace")
+        sink.write(FRAME.pack(len(reply), 0) + reply)
+        sink.flush()
+
+
+def answer(request: bytes, body: bytes) -> Parsed:
+    """Parse one document; whatever goes wrong becomes a page that is not text."""
+    try:
+        page = parse(Source.model_validate_json(request), body)
+        return page.model_copy(update={"text": page.text.encode("utf-8", "replace").decode("utf-8")})
+    except MemoryError:
+        return Parsed.model_validate({"state": "too_large", "reason": "not enough memory to parse it"})
+    except Exception as error:  # the boundary: a stranger's document meets four parsers
+        return Parsed.model_validate({"state": "not_text", "reason": f"cannot be parsed ({type(error).__name__})"})
+
+
+def _exactly(source: BinaryIO, size: int) -> bytes:
+    return source.read(size) if size else b""
+
+
+def _limit(size: int) -> None:
+    if not size:
+        return
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (size, size))
+
+
+if __name__ == "__main__":
+    main()
