@@ -7,13 +7,14 @@ import json
 import shutil
 import tempfile
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
 
 from ..core import Json
-from ..errors import AccountRefused, CallFailed, ReplayMiss, UserError
+from ..errors import AccountRefused, CallFailed, HostStop, ReplayMiss, UserError
 from .canon import canonical
 from .data import FREE, NO_LIMIT, NOTHING, Answer, Budget, Event, Mode, Record, Request, Reserve, Totals, Usage
 from .failures import CUT_SHORT, code_of, remake
@@ -45,6 +46,7 @@ class Ledger:
         self._purse = Purse(budget, Spent() if mode is Mode.REPLAY else spent(store, self._run_id or 0))
         self._memo: dict[str, int] = {}
         self._flights: dict[str, _Flight] = {}
+        self._stopping = asyncio.Event()
         self._listeners: list[Callable[[Event], None]] = []
         self._folder: Path | None = None
 
@@ -114,9 +116,32 @@ class Ledger:
         reason = self._masker.text(reason)
         self._tell(Event("wait", None, current_scope(), what, seconds=seconds, reason=reason))
 
+    async def pause(self, what: str, seconds: float, reason: str) -> None:
+        """Tell listeners and wait. Raises the cause as soon as the run is stopped."""
+        self.wait(what, seconds, reason)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._stopping.wait(), seconds)
+        self._purse.check()
+
+    def stop(self, cause: HostStop) -> None:
+        """End the run cleanly: no further call goes out, and whoever wants one, or waits for the budget or between
+        tries, gets ``cause``. Calls in flight finish and are recorded; recorded answers are still given. Call it in
+        the ledger's loop."""
+        self._purse.stop(cause)
+        self._stopping.set()
+
+    @property
+    def stopped(self) -> HostStop | None:
+        """Why the run was stopped, or None."""
+        return self._purse.stopped
+
     def totals(self, run: str | None = None) -> Totals:
         """Sums over the records of ``run`` (this run when None); all zero for a run that is not in the file."""
         return totals(self._store, self._store.run_id(run or self.run))
+
+    def endpoints(self, prefix: str) -> list[str]:
+        """The recorded endpoints that begin with ``prefix``."""
+        return self._store.endpoints(prefix)
 
     def spoil(self, record_id: int, reason: str) -> None:
         """Mark an answer as unusable after all: the next run asks again. Does nothing in replay."""
@@ -175,6 +200,7 @@ class Ledger:
         )
 
     async def _lead(self, request: Request, do: Do, reserve: Reserve) -> Record:
+        self._purse.check()
         flight = self._flights[request.key] = _Flight()
         try:
             if not self._purse.limited:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from ..errors import BudgetReached, UserError
+from ..errors import BudgetReached, HostStop, UserError
 from .data import Budget, Reserve
 
 
@@ -24,6 +24,7 @@ class Purse:
         self.budget, self.spent = budget, spent
         self._held: list[Reserve] = []
         self._waiting: list[asyncio.Future[None]] = []
+        self.stopped: HostStop | None = None
 
     @property
     def limited(self) -> bool:
@@ -43,6 +44,7 @@ class Purse:
             turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append(turn)
             await turn
+            self.check()
         self._held.append(wanted)
 
     def settle(self, held: Reserve, usd: float, tokens: int) -> None:
@@ -50,6 +52,19 @@ class Purse:
         self._held.remove(held)
         self.spent.usd += usd
         self.spent.tokens += tokens
+        self._wake()
+
+    def stop(self, cause: HostStop) -> None:
+        """Let nobody through any more; who waits is told the first cause."""
+        self.stopped = self.stopped or cause
+        self._wake()
+
+    def check(self) -> None:
+        """Raise the cause once stopped."""
+        if self.stopped is not None:
+            raise self.stopped
+
+    def _wake(self) -> None:
         waiting, self._waiting = self._waiting, []
         for turn in waiting:
             if not turn.done():

@@ -229,6 +229,11 @@ class Store:
         """The newest usable answer in the file, else the newest unusable one, else the newest failure."""
         return self._one("FROM calls c WHERE c.key = ?" + _ORDER, key)
 
+    def endpoints(self, prefix: str) -> list[str]:
+        """The recorded endpoints that begin with ``prefix``."""
+        sql = "SELECT DISTINCT endpoint FROM calls WHERE substr(endpoint, 1, length(?)) = ? ORDER BY endpoint"
+        return [str(endpoint) for (endpoint,) in self.rows(sql, prefix, prefix)]
+
     def _one(self, tail: str, *values: Any) -> Stored | None:
         found = self.rows(f"SELECT {_STORED} {tail}", *values)
         return _stored(found[0]) if found else None
@@ -305,9 +310,9 @@ def _keep(db: sqlite3.Connection, data: bytes) -> str:
 
 
 def _stored(row: tuple[Any, ...]) -> Stored:
-    prompt, cached, completion, cost = row[9:13]
+    number, key, run, state, answer, blob, reason, code, subject, prompt, cached, completion, cost, elapsed = row
     usage = Usage(prompt_tokens=prompt, cached_tokens=cached, completion_tokens=completion, cost_usd=cost)
-    return Stored(*row[:9], usage, row[13])
+    return Stored(number, key, run, state, answer, blob, reason, code, subject, usage, elapsed)
 
 
 def fold(body: Json) -> tuple[str, list[bytes]]:

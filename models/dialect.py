@@ -1,0 +1,107 @@
+"""What an endpoint understands: how a canonical request is written for it, and what to try when it refuses."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Any
+
+from ..core import Json
+from .faults import Fault, Trouble
+
+_UNSUPPORTED = ("unsupported", "not support", "unrecognized", "unknown", "not permitted", "extra inputs", "deprecated")
+_UNSUPPORTED_MORE = ("not allowed", "unexpected", "only the default", "does not accept", "invalid parameter", "use '")
+_SCHEMA_WORDS = ("response_format", "json_schema", "json_object", "schema", "structured", "grammar", "guided")
+_CONTEXT_WORDS = ("context length", "context_length", "context size", "context window", "too long", "too many tokens")
+
+
+class Form(IntEnum):
+    """How structured output is asked for, best first."""
+
+    SCHEMA = 0
+    """The endpoint holds the model to a JSON schema."""
+    JSON = 1
+    """The endpoint holds it to JSON; the schema stands in the prompt."""
+    TEXT = 2
+    """Only the prompt asks for it."""
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What one model at one endpoint understands. Learned from its refusals, remembered while it is open."""
+
+    form: Form = Form.SCHEMA
+    max_tokens_name: str = "max_tokens"
+    temperature: bool = True
+    stop: bool = True
+    logprobs: bool = True
+    renamed: bool = False
+    """The other name of the output limit was tried already."""
+    keeps_lengths: bool = False
+    """Schemas may hold minLength, maxLength and pattern (llama.cpp; hosted strict modes refuse them)."""
+
+    def write(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The keyword arguments for the SDK."""
+        sent: dict[str, Any] = {"model": body["model"], "messages": body["messages"]}
+        sent[self.max_tokens_name] = body["max_tokens"]
+        if self.temperature:
+            sent["temperature"] = body["temperature"]
+        if self.stop and body["stop"]:
+            sent["stop"] = body["stop"]
+        if self.logprobs and body["top_logprobs"]:
+            sent |= {"logprobs": True, "top_logprobs": body["top_logprobs"]}
+        if body["schema"] is not None:
+            sent |= self._structured(body["schema"], body["messages"])
+        return sent
+
+    def _structured(self, schema: Json, messages: list[dict[str, str]]) -> dict[str, Any]:
+        if self.form is Form.SCHEMA:
+            shown = schema if self.keeps_lengths else without_lengths(schema)
+            wanted = {"name": "answer", "strict": True, "schema": shown}
+            return {"response_format": {"type": "json_schema", "json_schema": wanted}}
+        last = messages[-1]
+        asked = f"{last['content']}\n\nAnswer with one JSON object that fits this JSON schema, and with nothing else:\n"
+        told = {"messages": [*messages[:-1], {**last, "content": asked + json.dumps(schema, ensure_ascii=False)}]}
+        return told | ({"response_format": {"type": "json_object"}} if self.form is Form.JSON else {})
+
+    def after(self, trouble: Trouble, sent: dict[str, Any], structured: bool) -> Dialect | None:
+        """What to try next after a refusal of ``sent``; None when nothing is left that could help."""
+        if trouble.fault is not Fault.REFUSED or trouble.mentions(*_CONTEXT_WORDS):
+            return None
+        unsupported = trouble.mentions(*_UNSUPPORTED, *_UNSUPPORTED_MORE)
+        if "temperature" in sent and trouble.mentions("temperature"):
+            return replace(self, temperature=False)
+        if "logprobs" in sent and trouble.mentions("logprobs"):
+            return replace(self, logprobs=False)
+        if not self.renamed and unsupported and trouble.mentions("max_tokens", "max_completion_tokens"):
+            return replace(self, max_tokens_name=_other(self.max_tokens_name), renamed=True)
+        if "stop" in sent and unsupported and trouble.mentions("stop", "'stop'"):
+            return replace(self, stop=False)
+        if structured and self.form < Form.TEXT and self._about_form(trouble):
+            return replace(self, form=Form(self.form + 1))
+        return None
+
+    def _about_form(self, trouble: Trouble) -> bool:
+        """A refusal that names the form of the answer, or that names nothing at all (some proxies)."""
+        return trouble.mentions(*_SCHEMA_WORDS) or (trouble.status in (400, 422) and not trouble.param)
+
+
+def _other(name: str) -> str:
+    return "max_tokens" if name == "max_completion_tokens" else "max_completion_tokens"
+
+
+def without_lengths(schema: Json) -> Json:
+    """The schema without the keywords that hosted strict modes refuse; pydantic checks them afterwards anyway."""
+    if isinstance(schema, list):
+        return [without_lengths(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    plain = {"minLength", "maxLength", "pattern", "format"}
+    return {
+        name: {field: without_lengths(part) for field, part in value.items()}
+        if name == "properties" and isinstance(value, dict)
+        else without_lengths(value)
+        for name, value in schema.items()
+        if name not in plain or isinstance(value, dict)
+    }

@@ -1,0 +1,85 @@
+"""The line to one endpoint: one client and one limiter for all who call it with the same key."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from .data import Limits
+from .dialect import Dialect
+from .faults import Failed, Fault, Trouble, from_exception, from_parts
+from .limiter import Limiter
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+_NO_KEY = "none"
+
+
+@dataclass
+class Line:
+    """An open line. Lives in the event loop that opened it."""
+
+    client: AsyncOpenAI
+    limiter: Limiter
+    dialects: dict[str, Dialect] = field(default_factory=dict)
+    """What each model was found to understand."""
+    users: int = 0
+
+    async def post(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """One try: send and return the reply as plain JSON. Failed."""
+        import openai
+
+        try:
+            raw = await self.client.chat.completions.with_raw_response.create(**arguments)
+        except openai.APIError as error:
+            raise Failed(from_exception(error)) from error
+        return _decode(raw.content, raw.status_code, dict(raw.headers))
+
+
+def _decode(content: bytes, status: int, headers: dict[str, str]) -> dict[str, Any]:
+    try:
+        data = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise Failed(Trouble(Fault.TRANSIENT, f"the endpoint sent no JSON ({len(content)} bytes)", status)) from error
+    if not isinstance(data, dict):
+        raise Failed(Trouble(Fault.TRANSIENT, "the endpoint sent JSON that is no object", status))
+    fault = data.get("error")
+    if fault and not data.get("choices"):  # some proxies put errors into a reply with status 200
+        code = fault.get("code") if isinstance(fault, dict) else None
+        raise Failed(from_parts(code if isinstance(code, int) and code >= 400 else 502, fault, headers))
+    return data
+
+
+_lines: dict[tuple[int, str, str], Line] = {}
+
+
+@asynccontextmanager
+async def open_line(base_url: str, key: str | None, limits: Limits, *, alone: bool) -> AsyncIterator[Line]:
+    """The line to ``base_url``, shared while it is open by all of this loop with the same key. ``alone``: one call
+    at a time."""
+    name = (id(asyncio.get_running_loop()), base_url, key or "")
+    line = _lines.get(name)
+    if line is None:
+        line = _lines[name] = _new(base_url, key, limits, alone)
+    line.users += 1
+    try:
+        yield line
+    finally:
+        line.users -= 1
+        if not line.users:
+            del _lines[name]
+            await line.client.close()
+
+
+def _new(base_url: str, key: str | None, limits: Limits, alone: bool) -> Line:
+    from openai import AsyncOpenAI, Timeout
+
+    seconds = limits.timeout_s * (4 if alone else 1)
+    timeout = Timeout(seconds, connect=limits.connect_s)
+    client = AsyncOpenAI(base_url=base_url, api_key=key or _NO_KEY, max_retries=0, timeout=timeout)
+    return Line(client, Limiter(1 if alone else limits.concurrency))
