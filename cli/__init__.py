@@ -33,18 +33,18 @@ Examples:
 class Verbs(click.Group):
     """A group whose verbs are imported only when they are used."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """The verbs in their order."""
         return list(VERBS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Import the verb's module."""
         if cmd_name not in VERBS:
             return None
         command: click.Command = import_module(f".{cmd_name}", __name__).command
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the list without importing any of them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(VERBS.items()))

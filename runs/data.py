@@ -75,6 +75,9 @@ class RunConfig(Frozen):
     versions: dict[str, int]
     """Version of each metric's prompts and rules."""
     search: tuple[str, ...]
+    """Search back ends as given."""
+    search_digests: tuple[str, ...]
+    """The same as results depend on them: a corpus by its content."""
     mode: Mode
     questions: int
     reasoning: int

@@ -60,6 +60,11 @@ class Load:
         """``n`` of it."""
         return Load(self.calls * n, self.prompt * n, self.fresh * n, self.new * n, self.lookups * n)
 
+    def scaled(self, share: float) -> Load:
+        """This share of it, in [0, 1]."""
+        parts = (self.calls, self.prompt, self.fresh, self.new, self.lookups)
+        return Load(*(math.ceil(part * share) for part in parts))
+
     def seconds(self, *, embedded: bool) -> float:
         """Expected wall time."""
         if embedded:

@@ -54,7 +54,7 @@ class Shared:
                 self._judge,
                 self._toolbox,
                 as_of=work.conditions.as_of,
-                mode=work.conditions.mode,
+                mode=work.creator,
                 questions=work.questions,
                 reasoning=work.reasoning,
             )

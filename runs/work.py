@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ..core import Task
 from ..evaluators import Settings
-from ..protocols.schema import Protocol
+from ..protocols.schema import Mode, Protocol
 from ..reports.data import Report
 from .units import Conditions, Unit, digest
 
@@ -21,6 +21,8 @@ class Work:
     judge: str
     conditions: Conditions
     settings: Settings
+    creator: Mode
+    """How protocols are made; ``conditions.mode`` says how their plans are carried out."""
     questions: int
     reasoning: int
     max_claims: int | None
@@ -42,7 +44,7 @@ class Work:
             {
                 "task": task.model_dump(mode="json", exclude={"id"}),
                 "as_of": where.as_of.day.isoformat(),
-                "mode": where.mode.value,
+                "mode": self.creator.value,
                 "search": list(where.search),
                 "questions": self.questions,
                 "reasoning": self.reasoning,

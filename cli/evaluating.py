@@ -1,0 +1,116 @@
+"""An evaluation from the command line: say what to expect, do it, show what came of it."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from ..errors import UserError
+from ..ledger import Mode as LedgerMode
+from ..ledger import Totals
+from ..protocols.catalogue import METRICS
+from ..runs.ask import Ask
+from ..runs.control import Control
+from ..runs.data import Exit, RunState
+from ..runs.perform import RunResult, perform
+from ..runs.summary import gate_codes
+from .expect import ASK_ABOVE_USD, Expectation, expect
+from .live import showing
+from .session import run_stoppable
+from .table import show_summary
+from .text import one_line
+
+
+def evaluate_and_show(
+    ask: Ask, *, ledger_mode: str = "cache", gates: dict[str, float] | None = None, yes: bool = False
+) -> int:
+    """Run what is asked and print it; returns the exit code. Raises UserError and what ``perform`` raises."""
+    console = make_console()
+    before = expect(ask)
+    for line in before.lines(ask):
+        console.print(Text(one_line(line)), soft_wrap=True)
+    if not (yes or go_on(before)):
+        return Exit.INTERRUPTED
+    result = run(ask, console, ledger_mode)
+    console.print()
+    show_summary(console, result.summary)
+    for line in closing(result):
+        console.print(Text(one_line(line)), soft_wrap=True)
+    return Exit.first(result.codes | gate_codes(result.summary, gates or {}))
+
+
+def run(ask: Ask, console: Console, ledger_mode: str = "cache") -> RunResult:
+    """Run it with live progress, stoppable with Ctrl-C."""
+    with showing(console) as listener:
+
+        async def work(control: Control) -> RunResult:
+            return await perform(ask, ledger_mode=LedgerMode(ledger_mode), on_progress=listener, control=control)
+
+        return run_stoppable(work, said=lambda line: console.print(Text(line)))
+
+
+def make_console() -> Console:
+    """Standard output; colours and live drawing only on a terminal, and none with NO_COLOR."""
+    return Console(highlight=False, markup=False, emoji=False)
+
+
+def go_on(before: Expectation) -> bool:
+    """Ask a person at a terminal before a download or an expensive run; without a terminal nobody is asked."""
+    costly = before.usd is not None and before.usd > ASK_ABOVE_USD
+    if not (costly or before.download) or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return True
+    return click.confirm("Go on?", default=True)
+
+
+def read_gates(given: Sequence[str]) -> dict[str, float]:
+    """``METRIC=VALUE`` pairs. Raises UserError."""
+    gates: dict[str, float] = {}
+    for gate in given:
+        name, _, value = gate.partition("=")
+        try:
+            gates[name.strip().lower()] = float(value)
+        except ValueError:
+            raise UserError(f"--fail-under {gate!r}: write METRIC=VALUE, such as factuality=80") from None
+    for name in gates:
+        if name not in METRICS:
+            raise UserError(f"--fail-under: there is no metric {name!r}: choose among {', '.join(METRICS)}")
+    return gates
+
+
+def closing(result: RunResult) -> list[str]:
+    """Totals, what was written where, and how to go on."""
+    folder = result.folder
+    lines = ["", totals_line(result.summary.totals)]
+    lines.append(f"written: {folder}/results.jsonl, {folder}/summary.json · ledger: {result.config.ledger}")
+    if result.state is not RunState.FINISHED:
+        lines.append(f"stopped: {result.reason}")
+        lines.append(f"to continue: {resume_command()}")
+    elif result.summary.failed:
+        lines.append(f"{result.summary.failed} units failed; to try them again: {resume_command()}")
+    if result.summary.below_floor:
+        lines.append(
+            f"coverage below {result.summary.floor:.0%}, not to be ranked: {', '.join(result.summary.below_floor)}"
+        )
+    return lines
+
+
+def totals_line(totals: Totals) -> str:
+    """What the whole run used, from the ledger's records."""
+    cost = f"${totals.cost_usd:.4f}" if totals.cost_usd is not None else f"cost unknown ({', '.join(totals.unpriced)})"
+    kinds = ", ".join(f"{part.made} {kind.value}" for kind, part in totals.kinds.items() if part.made)
+    return (
+        f"run: {totals.made} calls ({kinds or 'none'}), {totals.reused} reused of other runs, {totals.failed} failed; "
+        f"{totals.prompt_tokens:,} prompt tokens ({totals.cached_tokens:,} from a prefix cache), "
+        f"{totals.completion_tokens:,} new; {cost}"
+    )
+
+
+def resume_command() -> str:
+    """The command as it was typed."""
+    return shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])

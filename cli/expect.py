@@ -1,0 +1,102 @@
+"""What is said before an evaluation starts: time, calls, tokens, price, downloads, and what is done already."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..models.counting import count_tokens
+from ..models.describing import price_of
+from ..models.prices import prices_as_of
+from ..protocols.catalogue import METRICS
+from ..reports.data import Report, SegmentKind
+from ..runs.ask import Ask
+from ..runs.estimate import Load, Shape, expected_claims, total_load
+from ..runs.store import RunFolder
+
+ASK_ABOVE_USD = 2.0
+"""Expected price from which a person at a terminal is asked first."""
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What is expected of an evaluation that starts now."""
+
+    load: Load
+    seconds: float
+    usd: float | None
+    """None: no price is known."""
+    done: int
+    units: int
+    download: str | None
+    """What must be fetched first, with its size; None: nothing."""
+
+    def lines(self, ask: Ask) -> list[str]:
+        """For people."""
+        load, reports = self.load, len(ask.cases)
+        lines = [
+            f"{reports} report{'s' if reports > 1 else ''} × {', '.join(ask.metrics)} · judge {ask.judge} · "
+            f"mode {ask.mode} · search {', '.join(ask.search)} · as of {ask.as_of or 'today'}",
+            f"expected at most (from defaults): {_duration(self.seconds)}, {load.calls} judge calls, "
+            f"{load.prompt + load.new:,} tokens, {load.lookups} searches and pages, {_price(self.usd)}",
+        ]
+        if self.done:
+            lines.append(f"{self.done} of {self.units} units stand already in {ask.folder}; the rest is done now")
+        if self.download:
+            lines.append(f"first: {self.download}")
+        return lines
+
+
+def expect(ask: Ask) -> Expectation:
+    """Estimate from stated defaults and what the run folder holds; units that are done are taken off evenly."""
+    load = total_load(
+        [_shape(report, ask.max_claims) for _, report in ask.cases],
+        ask.metrics,
+        ask.mode,
+        protocols=_protocols_to_make(ask),
+        questions=ask.questions,
+        reasoning=ask.reasoning,
+    )
+    units, done = len(ask.cases) * len(ask.metrics), _done(ask)
+    load = load.scaled((units - done) / units)
+    return Expectation(load, load.seconds(embedded=ask.embedded), _usd(ask, load), done, units, _download(ask))
+
+
+def _shape(report: Report, max_claims: int | None) -> Shape:
+    sentences = [s for s in report.sentences if report.segments[s.segment].kind is not SegmentKind.REFERENCES]
+    pages = {source.target for source in report.sources if source.target}
+    return Shape(tokens=count_tokens(report.text), claims=expected_claims(len(sentences), max_claims), pages=len(pages))
+
+
+def _protocols_to_make(ask: Ask) -> int:
+    if not any(METRICS[metric].adaptive for metric in ask.metrics):
+        return 0
+    given = {protocol.task.prompt.strip() for protocol in ask.protocols}
+    return len({task.prompt.strip() for task, _ in ask.cases} - given)
+
+
+def _done(ask: Ask) -> int:
+    """Units of this plan that the folder holds; changed inputs are noticed later, when the work begins."""
+    places = {(task.id, report.id, metric) for task, report in ask.cases for metric in ask.metrics}
+    lines = RunFolder(ask.folder).results()
+    return len({(line.task, line.report, line.metric) for line in lines if line.settled} & places)
+
+
+def _usd(ask: Ask, load: Load) -> float | None:
+    price = price_of(ask.judge)
+    return None if price is None else price.cost(load.prompt, 0, load.new)
+
+
+def _price(usd: float | None) -> str:
+    if usd is None:
+        return "price unknown (count on tokens; --budget-tokens sets a limit)"
+    if usd == 0.0:
+        return "no charge for the judge"
+    return f"about ${usd:.2f} at list prices of {prices_as_of()}"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+def _download(ask: Ask) -> str | None:
+    return missing_model() if ask.embedded else None

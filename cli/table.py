@@ -1,0 +1,127 @@
+"""The comparison of reports, drawn for a terminal or as plain lines."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ..core import Status
+from ..protocols.catalogue import METRICS
+from ..runs.findings import Worst
+from ..runs.summary import ReportSummary, Score, Summary
+from .text import one_line
+
+SHOWN = 3
+"""Findings shown of one report and kind; the rest is in summary.json."""
+QUIET_FLAGS = frozenset({"thin"})
+"""Flags that the cell itself tells."""
+
+
+def show_summary(console: Console, summary: Summary) -> None:
+    """Scores, how far they go, and the worst findings of each report."""
+    console.print(score_table(summary))
+    for line in (*_notes(summary), *_agreement(summary)):
+        console.print(Text(line), style="dim")
+    for report in summary.reports:
+        _findings(console, report)
+
+
+def score_table(summary: Summary) -> Table:
+    """One row a metric grouped by vertical, one column a report; each cell: score, interval, coverage."""
+    table = Table(title=None, header_style="bold", pad_edge=False)
+    table.add_column("metric", no_wrap=True)
+    for report in summary.reports:
+        table.add_column(Text(one_line(report.report, limit=24)), justify="right")
+    vertical = None
+    for name in _metrics(summary):
+        if METRICS[name].vertical is not vertical:
+            vertical = METRICS[name].vertical
+            table.add_row(Text(vertical.value, style="italic"), *("" for _ in summary.reports))
+        cells = [_cell(next((s for s in report.scores if s.metric == name), None)) for report in summary.reports]
+        table.add_row(Text(f"  {METRICS[name].title} ({name})"), *cells)
+    table.add_section()
+    table.add_row("units scored", *(_units(report) for report in summary.reports))
+    return table
+
+
+def _metrics(summary: Summary) -> list[str]:
+    seen = {score.metric for report in summary.reports for score in report.scores}
+    return [name for name in METRICS if name in seen]
+
+
+def _cell(score: Score | None) -> Text:
+    if score is None:
+        return Text("not reached", style="dim")
+    if score.status is Status.NOT_APPLICABLE:
+        return Text("n/a", style="dim")
+    if score.score is None:
+        return Text("failed", style="red")
+    text = Text(f"{score.score:.1f}", style="bold" if score.ranked else "")
+    if score.interval is not None:
+        text.append(f" [{score.interval.low:.0f}–{score.interval.high:.0f}]", style="not bold")
+    if score.coverage is not None:
+        text.append(f" {score.coverage.decided}/{score.coverage.checked}", style="not bold dim")
+    if not score.ranked:
+        text.append(" thin", style="yellow")
+    return text
+
+
+def _units(report: ReportSummary) -> Text:
+    text = Text(f"{report.scored}/{report.expected - report.not_applicable}")
+    if report.not_applicable:
+        text.append(f" (+{report.not_applicable} n/a)", style="dim")
+    if report.below_floor:
+        text.append(" below floor", style="red")
+    return text
+
+
+def _notes(summary: Summary) -> list[str]:
+    lines = ["[low–high]: 95 % interval, or the range where none is honest; a/b: items decided of items checked."]
+    if any(not s.ranked and s.score is not None for r in summary.reports for s in r.scores):
+        lines.append("thin: fewer than 5 items decided, or under half of them; do not compare it.")
+    for report in summary.reports:
+        for score in report.scores:
+            if score.status is not Status.SCORED:
+                word = "failed" if score.status is Status.FAILED else "not applicable"
+                lines.append(one_line(f"{report.report} {score.metric}: {word}: {score.reason}", limit=200))
+            elif flags := [flag for flag in score.flags if flag not in QUIET_FLAGS]:
+                lines.append(one_line(f"{report.report} {score.metric}: {', '.join(flags)}", limit=200))
+    return lines
+
+
+def _agreement(summary: Summary) -> list[str]:
+    judge = one_line(summary.judge)
+    if summary.agreement:
+        return [f"Measured agreement of {judge} with people:", *(f"  {a.line()}" for a in summary.agreement)]
+    if summary.judge.startswith("local"):
+        return [
+            f"The embedded judge ({judge}) is weak and its agreement with people is not measured here: no findings."
+        ]
+    return [f"Nobody has measured here how well {judge} agrees with people."]
+
+
+def _findings(console: Console, report: ReportSummary) -> None:
+    if not report.worst:
+        return
+    console.print()
+    console.print(Text(f"{one_line(report.report)}: worst findings", style="bold"))
+    for kind in dict.fromkeys(found.kind for found in report.worst):
+        found = [worst for worst in report.worst if worst.kind == kind]
+        for worst in found[:SHOWN]:
+            _finding(console, worst)
+        if len(found) > SHOWN:
+            console.print(Text(f"    … and {len(found) - SHOWN} more of this kind in summary.json", style="dim"))
+
+
+def _finding(console: Console, worst: Worst) -> None:
+    line = Text("  • ")
+    line.append(worst.kind, style="red")
+    if worst.note:
+        line.append(f" ({one_line(worst.note, limit=160)})")
+    line.append(f": {one_line(worst.text, limit=220)}")
+    console.print(line)
+    if worst.quote:
+        console.print(Text(f"    “{one_line(worst.quote, limit=220)}”", style="dim"))
+    if worst.url:
+        console.print(Text(f"    {one_line(worst.url)}", style="dim"), soft_wrap=True)

@@ -1,0 +1,261 @@
+"""From what is asked to a finished run folder: opens ledger, judge and tools, runs the engine, writes the summary."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import secrets as random_names
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from ..agents import PROMPT_VERSION as CREATOR_VERSION
+from ..core import AsOf, Json
+from ..errors import AccountRefused, BudgetReached, HostStop
+from ..evaluators import CLAIMS_VERSION, VERSIONS, Settings, route
+from ..ledger import Budget, Ledger
+from ..ledger import Mode as LedgerMode
+from ..models import Limits, open_model, secret_values
+from ..protocols.schema import Mode, Protocol
+from ..reports.data import Report
+from ..tools import Endpoints, Toolbox, open_toolbox
+from .ask import Ask, default_ledger, search_identity
+from .control import Control
+from .data import Exit, ReportRef, RunConfig, RunState, UnitResult
+from .engine import Engine
+from .files import short_digest, slug
+from .measured import agreement_of
+from .progress import Listener, Watcher
+from .store import RunFolder
+from .summary import Summary, summarise
+from .units import Conditions
+from .work import Work
+
+TOOL_KEYS = ("SERPER_API_KEY", "TAVILY_API_KEY", "BRAVE_API_KEY", "GITHUB_TOKEN", "GH_TOKEN", "HF_TOKEN")
+"""Variables with keys of tools; their values are masked like those of judges."""
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """How a run ended. Everything in it is also in ``folder``."""
+
+    folder: Path
+    config: RunConfig
+    state: RunState
+    reason: str
+    """Why it stopped early; empty when finished."""
+    results: tuple[UnitResult, ...]
+    """In plan order; fewer than planned after an early stop."""
+    summary: Summary
+
+    @property
+    def exit_code(self) -> Exit:
+        """0, 3 interrupted, 4 budget, 5 account refused, 6 coverage below the floor."""
+        return Exit.first(self.codes)
+
+    @property
+    def codes(self) -> set[Exit]:
+        """All codes that apply."""
+        stops = {
+            RunState.INTERRUPTED: Exit.INTERRUPTED,
+            RunState.BUDGET: Exit.BUDGET,
+            RunState.REFUSED: Exit.REFUSED,
+        }
+        codes = {stops[self.state]} if self.state in stops else set()
+        return codes | ({Exit.COVERAGE} if self.summary.below_floor else set())
+
+    def score(self, report: str, metric: str) -> float | None:
+        """The score (0–100) of a report by a metric; None: not applicable, failed or not reached."""
+        for line in self.results:
+            if (line.report, line.metric) == (report, metric):
+                return line.result.score
+        return None
+
+
+@dataclass(frozen=True)
+class Outside:
+    """What tests set in code: patience and addresses. Never settable from outside the process."""
+
+    limits: Limits = field(default_factory=Limits)
+    endpoints: Endpoints = field(default_factory=Endpoints)
+
+
+async def perform(
+    ask: Ask,
+    *,
+    ledger_mode: LedgerMode = LedgerMode.CACHE,
+    on_progress: Listener | None = None,
+    control: Control | None = None,
+    outside: Outside | None = None,
+    replayed: RunConfig | None = None,
+) -> RunResult:
+    """Run what is asked, or what is left of it.
+
+    ``replayed``: the configuration of a run that is run again under its own name.
+    Raises UserError, ReplayMiss, OSError.
+    """
+    watcher, control, outside = Watcher(on_progress), control or Control(), outside or Outside()
+    keys = (*secret_values(), *(value for name in TOOL_KEYS if (value := os.environ.get(name, "").strip())))
+    folder = RunFolder(ask.folder, secrets=keys)
+    with folder.lock():
+        config = replayed or configure(ask, folder)
+        _save_inputs(ask, folder, config)
+        budget = Budget(usd=ask.budget_usd, tokens=ask.budget_tokens)
+        with Ledger.open(config.ledger, run=config.run, mode=ledger_mode, secrets=keys, budget=budget) as ledger:
+            ledger.listen(watcher.event)
+            control.on_stop(ledger.stop)
+            lines, config = await _work(ask, config, folder, ledger, watcher, control, outside)
+            return _end(config, folder, ledger, lines, control)
+
+
+def configure(ask: Ask, folder: RunFolder) -> RunConfig:
+    """What ``run.json`` will say: the run's name and its start date are those of the first start."""
+    before = folder.config()
+    now = dt.datetime.now(dt.UTC).replace(microsecond=0)
+    started = before.as_of if before is not None and not before.as_of.given else AsOf(day=now.date(), given=False)
+    return RunConfig(
+        run=before.run if before else f"{slug(folder.path.name)}-{random_names.token_hex(4)}",
+        version=_version(),
+        created_at=before.created_at if before else now,
+        as_of=AsOf(day=ask.as_of) if ask.as_of else started,
+        tasks=tuple({task.id: task for task, _ in ask.cases}.values()),
+        reports=tuple(_ref(task.id, report) for task, report in ask.cases),
+        judge=ask.judge,
+        metrics=ask.metrics,
+        versions={metric: VERSIONS[metric] for metric in ask.metrics},
+        search=ask.search,
+        search_digests=tuple(search_identity(entry) for entry in ask.search),
+        mode=ask.mode,
+        questions=ask.questions,
+        reasoning=ask.reasoning,
+        max_claims=ask.max_claims,
+        protocols={_task_id(ask, protocol): protocol.digest for protocol in ask.protocols},
+        ledger=str((ask.ledger or default_ledger()).resolve()),
+        budget_usd=ask.budget_usd,
+        budget_tokens=ask.budget_tokens,
+        floor=ask.floor,
+    )
+
+
+def work_of(ask: Ask, config: RunConfig) -> Work:
+    """What is to be done, under the configuration's names and dates."""
+    settings = Settings(mode=_verifier_mode(ask), max_claims=ask.max_claims)
+    conditions = Conditions(
+        as_of=config.as_of,
+        mode=settings.mode,
+        search=config.search_digests,
+        settings=settings_of(settings),
+        versions=config.versions,
+    )
+    return Work(
+        cases=ask.cases,
+        metrics=ask.metrics,
+        judge=config.judge,
+        conditions=conditions,
+        settings=settings,
+        creator=ask.mode,
+        questions=ask.questions,
+        reasoning=ask.reasoning,
+        max_claims=ask.max_claims,
+        claims_version=CLAIMS_VERSION,
+        protocol_version=CREATOR_VERSION,
+        protocols={_task_id(ask, protocol): protocol for protocol in ask.protocols},
+    )
+
+
+def settings_of(settings: Settings) -> dict[str, Json]:
+    """The evaluators' settings as they enter unit keys."""
+    values: dict[str, Json] = TypeAdapter(Settings).dump_python(settings, mode="json")
+    return {name: value for name, value in values.items() if name not in ("mode", "max_claims")}
+
+
+async def _work(
+    ask: Ask,
+    config: RunConfig,
+    folder: RunFolder,
+    ledger: Ledger,
+    watcher: Watcher,
+    control: Control,
+    outside: Outside,
+) -> tuple[list[UnitResult], RunConfig]:
+    async with AsyncExitStack() as stack:
+        try:
+            judge = await stack.enter_async_context(
+                open_model(config.judge, ledger, limits=outside.limits, notify=watcher.note)
+            )
+            toolbox = await stack.enter_async_context(_toolbox(ask, config, ledger, outside))
+        except HostStop as stop:
+            control.stop(stop)
+            return folder.results(), config
+        config = config.model_copy(update={"judge": judge.name})
+        folder.save("run.json", config)
+        work = work_of(ask, config)
+        route(ask.metrics, judge, toolbox, work.settings.mode)
+        watcher.begin(len(work.units()), ledger.totals())
+        engine = Engine(work, folder, judge, toolbox, control=control, watcher=watcher)
+        return await engine.run(), config
+
+
+def _toolbox(ask: Ask, config: RunConfig, ledger: Ledger, outside: Outside) -> AbstractAsyncContextManager[Toolbox]:
+    return open_toolbox(
+        ledger,
+        as_of=config.as_of,
+        search=config.search,
+        report_texts=[report.text for _, report in ask.cases],
+        endpoints=outside.endpoints,
+    )
+
+
+def _end(
+    config: RunConfig, folder: RunFolder, ledger: Ledger, lines: Sequence[UnitResult], control: Control
+) -> RunResult:
+    cause, planned = control.cause, len(config.reports) * len(config.metrics)
+    state = state_after(cause) if cause is not None and len(lines) < planned else RunState.FINISHED
+    if state is RunState.FINISHED:
+        folder.finish(lines)
+    reason = "" if state is RunState.FINISHED else str(cause)
+    agreement = agreement_of(config.judge)
+    summary = summarise(config, lines, ledger.totals(), state=state, reason=reason, agreement=agreement)
+    folder.save("summary.json", summary)
+    return RunResult(folder.path, config, state, reason, tuple(lines), summary)
+
+
+def state_after(cause: HostStop) -> RunState:
+    """How a run stands that stopped for this reason."""
+    if isinstance(cause, AccountRefused):
+        return RunState.REFUSED
+    return RunState.BUDGET if isinstance(cause, BudgetReached) else RunState.INTERRUPTED
+
+
+def _verifier_mode(ask: Ask) -> Mode:
+    """The static mode makes protocols only; their plans are carried out in the judge's default mode."""
+    if ask.mode is not Mode.STATIC:
+        return ask.mode
+    return Mode.GUIDED if ask.embedded else Mode.AGENT
+
+
+def _save_inputs(ask: Ask, folder: RunFolder, config: RunConfig) -> None:
+    folder.save("run.json", config)
+    for (_, report), ref in zip(ask.cases, config.reports, strict=True):
+        folder.save(f"reports/{ref.file}", report)
+    for protocol in ask.protocols:
+        folder.save(f"protocols/given-{protocol.digest[:12]}.json", protocol)
+
+
+def _ref(task: str, report: Report) -> ReportRef:
+    name = f"{slug(report.id)}-{short_digest(task, report.id)}.json"
+    return ReportRef(id=report.id, task=task, digest=report.digest, file=name)
+
+
+def _task_id(ask: Ask, protocol: Protocol) -> str:
+    """The task of the run that a given protocol was made for; ids may differ, the query may not."""
+    return next(task.id for task, _ in ask.cases if task.prompt.strip() == protocol.task.prompt.strip())
+
+
+def _version() -> str:
+    from dream_eval import __version__
+
+    return __version__
