@@ -21,7 +21,7 @@ from ..errors import AgentFailed, CallFailed, DeadlineReached, ReplayMiss, Stop
 from .answer import Check, TypedAnswer
 from .data import Step, ToolUse
 from .escape import Missed
-from .executor import MontyExecutor, SandboxLimits
+from .executor import HostCall, MontyExecutor, SandboxLimits
 from .host import Host
 from .model import CODE_TAGS, BridgeModel
 from .plain import cut
@@ -79,6 +79,7 @@ class _Agent(CodeAgent):  # type: ignore[misc]  # smolagents is untyped
     """A CodeAgent that ends after its last step: smolagents would pay for one more reply, which is free text."""
 
     def _handle_max_steps_reached(self, task: str) -> Any:
+        del task
         raise AgentFailed(f"no accepted answer after {self.max_steps} steps", state="max_steps_error")
 
 
@@ -147,23 +148,25 @@ def _failed(error: AgentGenerationError) -> Exception:
 
 
 def _steps(agent: _Agent, executor: MontyExecutor, keys: Sequence[str]) -> tuple[Step, ...]:
-    actions = [step for step in agent.memory.steps if isinstance(step, ActionStep)]
-    return tuple(_step(step, executor, keys) for step in actions)
+    steps, runs = [], 0
+    for index, step in enumerate(step for step in agent.memory.steps if isinstance(step, ActionStep)):
+        # A reply without readable code never reached the executor, which counts only what it ran.
+        runs += step.code_action is not None
+        calls = [call for call in executor.calls if step.code_action is not None and call.step == runs]
+        steps.append(_step(step, calls, keys[index] if index < len(keys) else None))
+    return tuple(steps)
 
 
-def _step(step: ActionStep, executor: MontyExecutor, keys: Sequence[str]) -> Step:
+def _step(step: ActionStep, calls: Sequence[HostCall], key: str | None) -> Step:
     written = str(step.model_output or "")
-    uses = tuple(
-        ToolUse(tool=call.tool, arguments=call.arguments, failed=call.failed, key=call.key)
-        for call in executor.calls
-        if call.step == step.step_number
-    )
     return Step(
         number=step.step_number,
         thought=cut(written.split(CODE_TAGS[0])[0].split("```")[0].strip(), _SHOWN),
         code=cut(step.code_action or "", _SHOWN),
         observation=cut(step.observations or "", _SHOWN),
         error=cut(str(step.error), _SHOWN) if step.error else "",
-        tools=uses,
-        key=keys[step.step_number - 1] if step.step_number <= len(keys) else None,
+        tools=tuple(
+            ToolUse(tool=call.tool, arguments=call.arguments, failed=call.failed, key=call.key) for call in calls
+        ),
+        key=key,
     )

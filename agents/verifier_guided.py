@@ -1,0 +1,133 @@
+"""The plan verifier for weak models: code searches, reads and picks; one call judges."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, Field, create_model
+
+from ..core import Task
+from ..models import report_prompt
+from ..protocols import ReasoningQuestion
+from ..reports import Report, content_words
+from ..tools import Toolbox, best_passages
+from . import prompts_verifier as prompts
+from .drafts import tidy
+from .guided import Guide
+from .report_text import about, quote, window
+from .shelf import Read, Shelf
+from .verification import FlawKind, Verification
+from .verifier import flags_of, flaw, found, visits
+
+if TYPE_CHECKING:
+    from ..models import ChatModel
+
+PAGES = 4
+"""Pages that are read for a question."""
+EVIDENCE = 7
+"""Sentences of evidence that are shown."""
+POINTED = 6
+"""Report sentences that are pointed out, at most."""
+ANSWER_TOKENS = 220
+OVERHEAD = 1_200
+"""Tokens kept free for the question, the evidence and the fixed words."""
+
+Pointer = tuple[Read, int]
+
+
+class FlawDraft(BaseModel):
+    """A flaw as the model names it."""
+
+    kind: FlawKind
+    sentence: int
+
+
+class Inside(BaseModel):
+    """The verdict where there is no outside evidence."""
+
+    flaws: list[FlawDraft] = Field(max_length=3)
+    coherence: int = Field(ge=0, le=10)
+    reason: str
+
+
+@lru_cache(maxsize=32)
+def verdict_type(evidence: int) -> type[Inside]:
+    """The verdict's type for this many sentences of evidence: a pointer at another one is no answer."""
+    if not evidence:
+        return Inside
+    return create_model(
+        "Verdict",
+        flaws=(list[FlawDraft], Field(max_length=3)),
+        coherence=(int, Field(ge=0, le=10)),
+        evidence=(int, Field(ge=0, le=evidence)),
+        validity=(int, Field(ge=0, le=10)),
+        reason=(str, ...),
+    )  # type: ignore[return-value]  # has all fields of Inside, in the order in which they are asked for
+
+
+async def guided_verification(
+    question: ReasoningQuestion, task: Task, report: Report, model: ChatModel, toolbox: Toolbox, sample: int
+) -> Verification:
+    """Two searches, a few pages, one judgement. Raises CallFailed, HostStop, ReplayMiss."""
+    shelf = Shelf(toolbox.as_of)
+    guide = Guide(model, toolbox, shelf, sample)
+    pointed = about(report, f"{question.text} {question.plan.extract}")[:POINTED]
+    reads = await guide.research(queries_for(question, report, pointed), PAGES)
+    pointers = evidence_for(question, report, pointed, reads)
+    lines = "\n".join(f"[{n}] {_dated(read)}{tidy(read.sentence(s) or '')}" for n, (read, s) in enumerate(pointers, 1))
+    text = prompts.guided_question(question, ", ".join(map(str, pointed)), lines, toolbox.as_of)
+    numbered, windowed = window(report, question.text, model.context - OVERHEAD - ANSWER_TOKENS, model.count)
+    messages = report_prompt(task.prompt, numbered, text)
+    verdict = await guide.ask("judge", messages, verdict_type(len(pointers)), ANSWER_TOKENS)
+    return _verification(verdict, report, pointers, guide, windowed)
+
+
+def queries_for(question: ReasoningQuestion, report: Report, pointed: list[int]) -> list[str]:
+    """The plan's own search, and one with the words of the sentences that the report rests on."""
+    said = list(dict.fromkeys(word for word in tidy(quote(report, pointed[:2])).split() if content_words(word)))
+    return [query for query in dict.fromkeys((question.plan.lookup, " ".join(said[:12]))) if query]
+
+
+def evidence_for(question: ReasoningQuestion, report: Report, pointed: list[int], reads: list[Read]) -> list[Pointer]:
+    """The sentences of the pages that bear on the plan and on what the report says, best first."""
+    pages = {read.page.url: read for read in reads}
+    chosen: list[Pointer] = []
+    wishes = (f"{question.plan.lookup} {question.text}", quote(report, pointed))
+    for query in wishes:
+        if not query.strip():
+            continue
+        for passage in best_passages(query, [read.page for read in reads], limit=2, window=2):
+            read = pages[passage.url]
+            chosen += [(read, number) for number in read.overlapping(passage.start, passage.end)]
+    unique = {(read.page.url, number): (read, number) for read, number in chosen}
+    return list(unique.values())[:EVIDENCE]
+
+
+def _dated(read: Read) -> str:
+    return f"({read.page.published}) " if read.page.published else ""
+
+
+def _verification(
+    verdict: Inside, report: Report, pointers: list[Pointer], guide: Guide, windowed: bool
+) -> Verification:
+    chosen = int(getattr(verdict, "evidence", 0))
+    shown = [
+        found(guide.shelf, read.page.url, number, decisive=place == chosen)
+        for place, (read, number) in enumerate(pointers, 1)
+    ]
+    evidence = tuple(one for one in shown if one is not None)
+    flaws = [flaw(report, draft.kind, [draft.sentence]) for draft in verdict.flaws]
+    cited = any(one.decisive for one in evidence)
+    return Verification(
+        coherence=verdict.coherence,
+        validity=getattr(verdict, "validity", None) if cited else None,
+        flaws=tuple(dict.fromkeys(found_flaw for found_flaw, _ in flaws if found_flaw.sentences)),
+        evidence=evidence,
+        reason=tidy(verdict.reason),
+        queries=tuple(guide.shelf.queries),
+        pages=visits(guide.shelf.pages, guide.shelf),
+        flags=flags_of(evidence, dropped=any(lost for _, lost in flaws), windowed=windowed),
+        steps=tuple(guide.steps),
+        calls=tuple(guide.calls),
+    )
