@@ -8,10 +8,14 @@ from .book import Ledger
 from .canon import canonical, digest
 from .data import Answer, Budget, Event, Kind, KindTotals, Mode, Record, Request, Reserve, Totals, Usage
 from .scopes import current_scope, scope
+from .show import CallDetail, CallInfo, RunInfo, find_call, list_calls, list_runs
+from .transfer import export_run, import_runs
 
 __all__ = [
     "Answer",
     "Budget",
+    "CallDetail",
+    "CallInfo",
     "Event",
     "Kind",
     "KindTotals",
@@ -20,10 +24,16 @@ __all__ = [
     "Record",
     "Request",
     "Reserve",
+    "RunInfo",
     "Totals",
     "Usage",
     "canonical",
     "current_scope",
     "digest",
+    "export_run",
+    "find_call",
+    "import_runs",
+    "list_calls",
+    "list_runs",
     "scope",
 ]

@@ -13,7 +13,6 @@ from pathlib import Path
 from time import perf_counter
 from types import TracebackType
 
-from ..core import Json
 from ..errors import AccountRefused, CallFailed, HostStop, ReplayMiss, UserError
 from .canon import canonical
 from .data import FREE, NO_LIMIT, NOTHING, Answer, Budget, Event, Mode, Record, Request, Reserve, Totals, Usage
@@ -273,19 +272,13 @@ class Ledger:
         held_usd: float | None,
         elapsed_s: float,
     ) -> int:
-        body, pieces = fold(self._masked(dict(request.body)))
+        body, pieces = fold(dict(request.body), self._masker.text)
         endpoint = self._masker.text(request.endpoint)
         row = Row(
             *(request.key, request.kind.value, endpoint, body, request.sample, state, answer, blob, reason, code),
             *(subject, usage, held_usd, elapsed_s),
         )
         return self._store.add(self._run_id or 0, self._masker.text(current_scope()), row, pieces)
-
-    def _masked(self, body: dict[str, Json]) -> Json:
-        text = canonical(body)
-        masked = self._masker.text(text)
-        restored: Json = body if masked == text else json.loads(masked)
-        return restored
 
     def _event(
         self, phase: str, request: Request, *, seconds: float = 0.0, usage: Usage = FREE, reason: str = ""

@@ -8,7 +8,7 @@ import sqlite3
 import threading
 import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -44,6 +44,8 @@ CREATE TABLE uses(
 LONG = 4096
 """Strings of a request longer than this many characters are stored in pieces of this size, each once by content."""
 _PIECES = "$pieces"
+_NONE: Mapping[str, bytes] = {}
+LARGEST = 256 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -149,12 +151,14 @@ class Store:
             db.execute("INSERT OR IGNORE INTO runs(uid, name, at) VALUES (?, ?, ?)", (uid, name, now))
             return int(db.execute("SELECT id FROM runs WHERE name = ?", (name,)).fetchone()[0])
 
-    def add(self, run: int, scope: str, row: Row, pieces: Sequence[bytes] = ()) -> int:
+    def add(self, run: int, scope: str, row: Row, pieces: Mapping[str, bytes] = _NONE) -> int:
         """Record a call and its first use at once; returns its number."""
         with self.writing() as db:
-            blob = _keep(db, row.blob) if row.blob is not None else None
-            for piece in pieces:
-                _keep(db, piece)
+            blob = sha256(row.blob).hexdigest() if row.blob is not None else None
+            if row.blob is not None and blob is not None:
+                _keep(db, blob, row.blob)
+            for name, piece in pieces.items():
+                _keep(db, name, piece)
             u = row.usage
             cursor = db.execute(
                 "INSERT INTO calls(uid, run, at, key, kind, endpoint, request, sample, state, answer, blob, reason,"
@@ -242,9 +246,10 @@ class Store:
         """Bytes by their SHA-256. UserError when they are missing or damaged."""
         found = self.rows("SELECT data FROM blobs WHERE digest = ?", digest)
         try:
-            return zlib.decompress(found[0][0])
+            data = unpack(found[0][0])
         except (IndexError, zlib.error) as error:
             raise UserError(f"{self.path}: damaged: the bytes {digest[:12]}… cannot be read") from error
+        return data
 
     def request(self, text: str) -> Json:
         """A stored request with its long strings put together again."""
@@ -284,15 +289,15 @@ def _prepare(db: sqlite3.Connection, path: Path, read_only: bool) -> None:
         create(db)
 
 
-def create(db: sqlite3.Connection, schema: str = "main") -> None:
+def create(db: sqlite3.Connection) -> None:
     """Make the tables; of two processes that start together, one does it."""
     db.execute("BEGIN IMMEDIATE")
-    if not db.execute(f"SELECT count(*) FROM {schema}.sqlite_master").fetchone()[0]:
+    if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         for statement in SCHEMA.split(";"):
             if statement.strip():
-                db.execute(statement.replace("TABLE ", f"TABLE {schema}.").replace("INDEX ", f"INDEX {schema}."))
-        db.execute(f"PRAGMA {schema}.application_id = {APPLICATION_ID}")
-        db.execute(f"PRAGMA {schema}.user_version = {VERSION}")
+                db.execute(statement)
+        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        db.execute(f"PRAGMA user_version = {VERSION}")
     db.execute("COMMIT")
 
 
@@ -302,11 +307,18 @@ def _operational(path: Path, error: sqlite3.OperationalError) -> str:
     return f"{path}: cannot be used as a ledger ({error})"
 
 
-def _keep(db: sqlite3.Connection, data: bytes) -> str:
-    name = sha256(data).hexdigest()
+def _keep(db: sqlite3.Connection, name: str, data: bytes) -> None:
     if db.execute("SELECT 1 FROM blobs WHERE digest = ?", (name,)).fetchone() is None:
-        db.execute("INSERT INTO blobs VALUES (?, ?, ?)", (name, len(data), zlib.compress(data)))
-    return name
+        db.execute("INSERT INTO blobs VALUES (?, ?, ?)", (name, len(data), zlib.compress(data, 1)))
+
+
+def unpack(packed: bytes) -> bytes:
+    """Undo the compression. zlib.error when damaged, or when it would fill more than 256 MB."""
+    unpacker = zlib.decompressobj()
+    data = unpacker.decompress(packed, LARGEST)
+    if not unpacker.eof:
+        raise zlib.error("incomplete or too large")
+    return data
 
 
 def _stored(row: tuple[Any, ...]) -> Stored:
@@ -315,23 +327,44 @@ def _stored(row: tuple[Any, ...]) -> Stored:
     return Stored(number, key, run, state, answer, blob, reason, code, subject, usage, elapsed)
 
 
-def fold(body: Json) -> tuple[str, list[bytes]]:
-    """A request as canonical JSON without its long strings, and the pieces these were cut into.
+def fold(body: Json, mask: Callable[[str], str]) -> tuple[str, dict[str, bytes]]:
+    """A request as masked canonical JSON without its long strings, and the pieces these were cut into.
 
     Requests of one report begin with the same long text, so their pieces are the same and are stored once.
     """
-    pieces: list[bytes] = []
+    pieces: dict[str, bytes] = {}
 
     def walk(value: Json) -> Json:
         if isinstance(value, str) and len(value) > LONG:
-            cut = [value[i : i + LONG].encode("utf-8", "surrogatepass") for i in range(0, len(value), LONG)]
-            pieces.extend(cut)
-            return {_PIECES: [sha256(piece).hexdigest() for piece in cut]}
+            text = mask(value)
+            cut = [text[i : i + LONG].encode("utf-8", "surrogatepass") for i in range(0, len(text), LONG)]
+            names = [sha256(piece).hexdigest() for piece in cut]
+            pieces.update(zip(names, cut, strict=True))
+            return {_PIECES: list[Json](names)}
         if isinstance(value, dict):
             return {name: walk(item) for name, item in value.items()}
         return [walk(item) for item in value] if isinstance(value, list | tuple) else value
 
-    return canonical(walk(body)), pieces
+    return mask(canonical(walk(body))), pieces
+
+
+def pieces_in(request: str) -> set[str]:
+    """The digests of the pieces that a stored request was cut into."""
+    found: set[str] = set()
+
+    def walk(value: Json) -> None:
+        if isinstance(value, dict):
+            names = value.get(_PIECES)
+            if isinstance(names, list) and len(value) == 1:
+                found.update(str(name) for name in names)
+            value = list(value.values())
+        if isinstance(value, list):
+            for item in value:
+                walk(item)
+
+    if _PIECES in request:
+        walk(json.loads(request))
+    return found
 
 
 def _unfold(value: Json, store: Store) -> Json:
