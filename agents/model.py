@@ -6,10 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from smolagents.models import ChatMessage, MessageRole, Model, supports_stop_parameter
+from smolagents.models import ChatMessage, MessageRole, Model
 from smolagents.monitoring import TokenUsage
 
-from ..errors import CallRefused
 from ..models import Completion, Message
 from .host import Host
 from .plain import cut
@@ -41,7 +40,6 @@ class BridgeModel(Model):  # type: ignore[misc]  # smolagents is untyped
         self.completions: list[Completion] = []
         self._model, self._host = model, host
         self._max_tokens, self._sample = max_tokens, sample
-        self._stops = supports_stop_parameter(model.name)
 
     def generate(
         self,
@@ -54,25 +52,14 @@ class BridgeModel(Model):  # type: ignore[misc]  # smolagents is untyped
         """One completion, cut behind its first code block. Raises CallFailed, ``errors.Stop``, Missed."""
         del response_format, tools_to_call_from, kwargs  # never used by a CodeAgent without structured outputs
         ours = fitting(conversation(messages), self._model, self._max_tokens)
-        completion = self._complete(ours, tuple(stop_sequences or ()))
+        call = self._model.complete(
+            ours, max_tokens=self._max_tokens, stop=tuple(stop_sequences or ()), sample=self._sample
+        )
+        completion = self._host.insist(call)
         self.completions.append(completion)
         usage = TokenUsage(completion.usage.prompt_tokens, completion.usage.completion_tokens)
         text = first_block(completion.text, stop_sequences or ())
         return ChatMessage(role=MessageRole.ASSISTANT, content=text, token_usage=usage)
-
-    def _complete(self, messages: list[Message], stop: tuple[str, ...]) -> Completion:
-        try:
-            return self._ask(messages, stop if self._stops else ())
-        except CallRefused as refused:
-            # Newer reasoning models refuse the parameter; cutting the text ourselves does the same.
-            if not (self._stops and stop and "stop" in str(refused).lower()):
-                raise
-            self._stops = False
-            return self._ask(messages, ())
-
-    def _ask(self, messages: list[Message], stop: tuple[str, ...]) -> Completion:
-        call = self._model.complete(messages, max_tokens=self._max_tokens, stop=stop, sample=self._sample)
-        return self._host.insist(call)
 
 
 def conversation(messages: Sequence[ChatMessage]) -> list[Message]:

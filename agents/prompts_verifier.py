@@ -56,7 +56,7 @@ def guided_question(question: ReasoningQuestion, sentences: str, evidence: str, 
         "coherence: 0 to 10, do the conclusions follow from the report's own premises. "
         + (
             "evidence: number of the outside sentence that decides, 0 if none does. "
-            "validity: 0 to 10, do the report's premises agree with the outside evidence; contradicted premises 0 to 3. "
+            "validity: 0 to 10, do the report's premises agree with the outside evidence; 0 to 3 if contradicted. "
             if evidence
             else ""
         )
