@@ -99,4 +99,11 @@ def _duration(seconds: float) -> str:
 
 
 def _download(ask: Ask) -> str | None:
-    return missing_model() if ask.embedded else None
+    if not ask.embedded:
+        return None
+    from ..models.local import embedded_status
+
+    status = embedded_status()
+    if status.path is not None or not status.bytes_to_fetch:
+        return None
+    return f"the embedded judge is fetched ({status.bytes_to_fetch / 1e9:.2f} GB)"

@@ -71,6 +71,8 @@ class RunConfig(Frozen):
     tasks: tuple[Task, ...]
     reports: tuple[ReportRef, ...]
     judge: str
+    endpoint: str = ""
+    """The judge's endpoint in the ledger; empty before it was opened."""
     metrics: tuple[str, ...]
     versions: dict[str, int]
     """Version of each metric's prompts and rules."""

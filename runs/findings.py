@@ -26,6 +26,8 @@ class Worst(Frozen):
     """What speaks against it, copied from the source."""
     url: str | None = None
     note: str = ""
+    flaw: str | None = None
+    """Name of the reasoning flaw (METRICS 2)."""
 
 
 def worst_of(result: MetricResult) -> list[Worst]:
@@ -57,12 +59,10 @@ def _flaws(item: Item) -> Iterator[Worst]:
     flaws = item.detail.get("flaws")
     for flaw in flaws if isinstance(flaws, list) else []:
         if isinstance(flaw, dict):
+            name, where, note = (str(flaw.get(field) or "") for field in ("kind", "quote", "note"))
+            shown = ": ".join(part for part in (name, note) if part)
             yield Worst(
-                metric="rq",
-                kind="reasoning flaw",
-                item=item.id,
-                text=str(flaw.get("where") or item.text),
-                note=str(flaw.get("name") or ""),
+                metric="rq", kind="reasoning flaw", item=item.id, text=where or item.text, note=shown, flaw=name or None
             )
 
 

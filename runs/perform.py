@@ -98,7 +98,7 @@ async def perform(
     Raises UserError, ReplayMiss, OSError.
     """
     watcher, control, outside = Watcher(on_progress), control or Control(), outside or Outside()
-    keys = (*secret_values(), *(value for name in TOOL_KEYS if (value := os.environ.get(name, "").strip())))
+    keys = keys_to_mask()
     folder = RunFolder(ask.folder, secrets=keys)
     with folder.lock():
         config = replayed or configure(ask, folder)
@@ -109,6 +109,11 @@ async def perform(
             control.on_stop(ledger.stop)
             lines, config = await _work(ask, config, folder, ledger, watcher, control, outside)
             return _end(config, folder, ledger, lines, control)
+
+
+def keys_to_mask() -> tuple[str, ...]:
+    """Values of all configured keys: they are replaced in everything that is written."""
+    return (*secret_values(), *(value for name in TOOL_KEYS if (value := os.environ.get(name, "").strip())))
 
 
 def configure(ask: Ask, folder: RunFolder) -> RunConfig:
@@ -190,7 +195,7 @@ async def _work(
         except HostStop as stop:
             control.stop(stop)
             return folder.results(), config
-        config = config.model_copy(update={"judge": judge.name})
+        config = config.model_copy(update={"judge": judge.name, "endpoint": judge.endpoint})
         folder.save("run.json", config)
         work = work_of(ask, config)
         route(ask.metrics, judge, toolbox, work.settings.mode)
@@ -217,7 +222,7 @@ def _end(
     if state is RunState.FINISHED:
         folder.finish(lines)
     reason = "" if state is RunState.FINISHED else str(cause)
-    agreement = agreement_of(config.judge)
+    agreement = agreement_of(config.judge, endpoint=config.endpoint)
     summary = summarise(config, lines, ledger.totals(), state=state, reason=reason, agreement=agreement)
     folder.save("summary.json", summary)
     return RunResult(folder.path, config, state, reason, tuple(lines), summary)

@@ -1,0 +1,76 @@
+"""The demo: what it does, its limits, the comparison, the planted faults, and what to do next."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from ..runs.api import prepare
+from ..runs.data import Exit, RunState
+from ..runs.faults import demo_folder, load_faults, named_faults
+from ..runs.perform import RunResult
+from .evaluating import closing, go_on, make_console, run
+from .expect import expect
+from .table import show_summary
+from .text import one_line
+
+REPORTS = ("sound.md", "flawed.md", "uncited.md")
+MAX_CLAIMS, QUESTIONS, REASONING = 8, 8, 3
+NEXT = (
+    "",
+    "Next, with a report of your own and a judge that can be trusted more:",
+    "  export OPENAI_API_KEY=…",
+    '  dream evaluate my-report.md --query "the question it answers" --judge openai/gpt-5-mini --budget-usd 1',
+    "Without a key the embedded judge does it: the same command without --judge. dream doctor says what is configured.",
+)
+
+
+def demonstrate(judge: str, *, out: str | None, ledger: str | None, fresh: bool, yes: bool) -> int:
+    """Run the demo and print it; returns the exit code."""
+    console, folder = make_console(), demo_folder()
+    ask = prepare(
+        [folder / name for name in REPORTS],
+        task=f"{folder / 'task.jsonl'}",
+        judge=judge,
+        search=f"corpus:{folder / 'corpus'}",
+        out=out or "dream-runs/demo",
+        ledger=ledger,
+        max_claims=MAX_CLAIMS,
+        questions=QUESTIONS,
+        reasoning=REASONING,
+    )
+    before = expect(ask)
+    _say(console, f"Query: {ask.cases[0][0].prompt}")
+    _say(console, "Three reports: sound, flawed (six planted faults), uncited. Evidence: a corpus of thirty pages.")
+    _say(
+        console,
+        f"Limits set for the demo: --max-claims {MAX_CLAIMS} --questions {QUESTIONS}, {REASONING} reasoning questions.",
+    )
+    for line in before.lines(ask):
+        _say(console, line)
+    if not (yes or go_on(before)):
+        return Exit.INTERRUPTED
+    result = run(ask, console, "refresh" if fresh else "cache")
+    console.print()
+    show_summary(console, result.summary)
+    if result.state is RunState.FINISHED:
+        show_faults(console, result)
+    for line in (*closing(result), *NEXT):
+        _say(console, line)
+    return result.exit_code
+
+
+def show_faults(console: Console, result: RunResult) -> None:
+    """Which of the planted faults the judge named."""
+    faults = load_faults()
+    named = named_faults(faults, result.results)
+    console.print()
+    _say(console, f"Planted faults of flawed.md named among its findings: {len(named)} of {len(faults)}", style="bold")
+    for fault in faults:
+        word = "named " if fault.id in named else "missed"
+        _say(console, f"  {word} {fault.id} ({fault.kind.replace('_', ' ')}): {fault.text}")
+
+
+def _say(console: Console, line: str, style: str = "") -> None:
+    indent = " " * (len(line) - len(line.lstrip(" ")))
+    console.print(Text(indent + one_line(line, limit=240), style=style), soft_wrap=True)

@@ -1,0 +1,114 @@
+"""The command line from outside: help at once, mistakes in one line, exit codes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+VERBS = ("evaluate", "protocol", "replay", "ledger", "doctor", "demo")
+DREAM = [sys.executable, "-c", "from dream_eval.cli import main; main()"]
+
+
+def dream(*args: str, cwd: Path | None = None, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*DREAM, *args], capture_output=True, text=True, cwd=cwd, timeout=timeout)
+
+
+def test_help_answers_at_once_and_imports_nothing_heavy() -> None:
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        done = dream("--help")
+        times.append(time.perf_counter() - start)
+    assert done.returncode == 0
+    assert min(times) < 0.3
+    assert all(verb in done.stdout for verb in VERBS)
+    code = "import sys, dream_eval\nfrom dream_eval.cli import run\nrun(['--help'])\nprint(sorted(sys.modules), file=sys.stderr)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30).stderr
+    for heavy in ("pydantic", "openai", "smolagents", "rich", "httpx", "trafilatura"):
+        assert f"'{heavy}'" not in loaded
+
+
+@pytest.mark.parametrize("verb", [*VERBS, "protocol create", "ledger show", "ledger export", "ledger import"])
+def test_every_verb_has_help_that_is_quick(verb: str) -> None:
+    start = time.perf_counter()
+    done = dream(*verb.split(), "--help")
+    assert done.returncode == 0
+    assert "Usage:" in done.stdout
+    assert time.perf_counter() - start < 1.0  # 0.1 s on a quiet machine
+
+
+@pytest.mark.parametrize("verb", ["evaluate", "replay", "doctor", "demo", "protocol create", "ledger show"])
+def test_help_shows_examples(verb: str) -> None:
+    assert f"dream {verb}" in dream(*verb.split(), "--help").stdout.split("Examples:")[1]
+
+
+REPORT = "# Title\n\nA report of one sentence, which says little.\n"
+MISTAKES = [
+    (("nosuch",), "No such command"),
+    (("evaluate",), "REPORT"),
+    (("evaluate", "a.md", "--nosuch"), "No such option"),
+    (("evaluate", "missing.md", "--query", "q"), "missing.md: no such file"),
+    (("evaluate", "a.md"), "--query"),
+    (("evaluate", "a.md", "--query", " "), "the query is empty"),
+    (("evaluate", "a.md", "--query", "@nofile"), "nofile"),
+    (("evaluate", "a.md", "--query", "q", "--task", "t.jsonl"), "not both"),
+    (("evaluate", "a.md", "--task", "nofile.jsonl#x"), "nofile.jsonl"),
+    (("evaluate", "a.md", "--query", "q", "--metrics", "wq,nosuch"), "choose among wq"),
+    (("evaluate", "a.md", "--query", "q", "--as-of", "yesterday"), "YYYY-MM-DD"),
+    (("evaluate", "a.md", "--query", "q", "--max-claims", "0"), "--max-claims must be above 0"),
+    (("evaluate", "a.md", "--query", "q", "--fail-under", "wq"), "METRIC=VALUE"),
+    (("evaluate", "a.md", "--query", "q", "--fail-under", "nosuch=1"), "choose among"),
+    (("evaluate", "a.md", "--query", "q", "--protocol", "nofile.json"), "nofile.json"),
+    (("evaluate", "a.md", "--query", "q", "--judge", "nosuch/model"), "unknown judge"),
+    (("evaluate", "a.md", "--query", "q", "--judge", "openai/gpt-5-mini", "--search", "corpus:c"), "OPENAI_API_KEY"),
+    (("evaluate", "a.md", "a.md", "--query", "q"), "rename"),
+    (("evaluate", "a.md", "--query", "q", "--search", "corpus:nofolder"), "nofolder"),
+    (("replay", "nofolder"), "no run here"),
+    (("protocol", "show", "nofile.json"), "nofile.json"),
+    (("protocol", "create", "--out", "p.json"), "--query"),
+    (("ledger", "export", "norun", "--out", "x", "--ledger", "nofile"), "no such ledger"),
+    (("ledger", "import", "nofile"), "no such ledger"),
+]
+
+
+@pytest.mark.parametrize(
+    ("args", "said"), MISTAKES, ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
+)
+def test_a_mistake_is_one_line_and_exit_2(args: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(REPORT)
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "page.md").write_text(
+        "---\nurl: https://a.example/\ntitle: A\npublished: 2026-01-01\nsite: A\n---\n\nText.\n"
+    )
+    done = dream(*args, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr + done.stdout
+    assert said in done.stderr
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("dream: ")
+
+
+def test_two_files_of_one_name_in_two_folders_get_names_that_differ(tmp_path: Path) -> None:
+    from dream_eval.runs.api import prepare
+
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "report.md").write_text(REPORT)
+    ask = prepare([tmp_path / "one" / "report.md", tmp_path / "two" / "report.md"], query="q", judge="local")
+    assert [report.id for _, report in ask.cases] == ["one-report", "two-report"]
+
+
+def test_version() -> None:
+    assert dream("--version").stdout.startswith("dream-eval 0.")
+
+
+def test_importing_the_package_loads_nothing_heavy_and_names_work() -> None:
+    code = "import sys, dream_eval as d\nprint([m for m in ('pydantic', 'openai', 'rich') if m in sys.modules])\nprint(d.evaluate.__module__, d.Task.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.splitlines() == ["[]", "dream_eval.runs.api Task"], done.stderr
+    with pytest.raises(AttributeError, match="nosuch"):
+        __import__("dream_eval").nosuch  # noqa: B018

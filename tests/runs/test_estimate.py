@@ -1,0 +1,55 @@
+"""What an evaluation is expected to take."""
+
+from __future__ import annotations
+
+from dream_eval.protocols.catalogue import METRICS
+from dream_eval.protocols.schema import Mode
+from dream_eval.runs.estimate import Load, Shape, expected_claims, report_load, total_load
+
+SHAPE = Shape(tokens=1000, claims=8, pages=6)
+
+
+def load(*metrics: str, mode: Mode = Mode.GUIDED, shape: Shape = SHAPE) -> Load:
+    return report_load(shape, metrics, mode, questions=8, reasoning=3)
+
+
+def test_every_metric_asks_for_something_and_the_whole_for_more_than_any_part() -> None:
+    whole = load(*METRICS)
+    for metric in METRICS:
+        part = load(metric)
+        assert 0 < part.calls < whole.calls, metric
+        assert 0 < part.fresh <= part.prompt, metric
+        assert part.new > 0, metric
+
+
+def test_the_report_is_read_once_afresh_and_shared_by_what_reads_it() -> None:
+    assert load("wq", "kic").fresh - load("wq").fresh < SHAPE.tokens
+    assert load("wq", "kic").prompt - load("wq").prompt > SHAPE.tokens
+    assert load("da").fresh < SHAPE.tokens
+
+
+def test_more_claims_and_pages_take_longer() -> None:
+    assert load("factuality", shape=Shape(1000, 16, 6)).calls > load("factuality").calls
+    assert load("ci", shape=Shape(1000, 8, 12)).calls > load("ci").calls
+
+
+def test_the_demo_stays_within_the_budget_of_the_embedded_judge() -> None:
+    shapes = [Shape(tokens=1100, claims=8, pages=8)] * 2 + [Shape(tokens=1000, claims=8, pages=0)]
+    whole = total_load(shapes, METRICS, Mode.GUIDED, protocols=1, questions=8, reasoning=3)
+    assert whole.seconds(embedded=True) == whole.fresh / 88 + whole.new / 30
+    assert whole.seconds(embedded=True) < 15 * 60
+
+
+def test_protocols_count_once_each() -> None:
+    def calls(protocols: int) -> int:
+        return total_load([SHAPE], ["kic"], Mode.AGENT, protocols=protocols, questions=8, reasoning=3).calls
+
+    assert calls(1) - calls(0) == calls(2) - calls(1) > 0
+
+
+def test_what_is_left_and_how_many_claims() -> None:
+    assert load("wq").scaled(0) == Load()
+    assert load(*METRICS).scaled(1) == load(*METRICS)
+    assert expected_claims(30, None) == 20
+    assert expected_claims(30, 8) == 8
+    assert expected_claims(0, None) == 0
