@@ -51,10 +51,16 @@ class Page(Frozen):
     author: str = ""
     published: dt.date | None = None
     dating: Dating = Dating.UNKNOWN
+    modified: dt.date | None = None
+    """Date of the last change, where the page states one."""
     archived: dt.date | None = None
     """Date of the capture when this is an archived copy."""
+    language: str | None = None
+    page_starts: tuple[int, ...] = ()
+    """PDF: where page 1, 2 … begins in ``text``."""
     flags: tuple[str, ...] = ()
-    """``hidden_text``, ``truncated``, ``abstract_only``, ``archived`` …"""
+    """``hidden_text``, ``hidden_instructions``, ``truncated``, ``abstract_only``, ``archived``, ``captured_after``,
+    ``modified_after``, ``copy_of_report``, ``pdf``. See docs/tools.md."""
     key: str
 
 
@@ -70,6 +76,8 @@ class Passage(Frozen):
     """BM25, comparable within one query only."""
     published: dt.date | None = None
     dating: Dating = Dating.UNKNOWN
+    page: int | None = None
+    """PDF: number of the page it begins on."""
     key: str
     """Ledger key of the page."""
 
@@ -119,6 +127,13 @@ class Repository(Frozen):
     latest_release: str | None = None
     readme: str = ""
     """Filled by reading one repository, empty in search results."""
+    readme_commit: str | None = None
+    """The last commit on or before the as-of date, at which the README was read."""
+    state: SearchState = SearchState.OK
+    """``empty``: no such repository. Otherwise as for a search; all but the name is unknown unless it is ok."""
+    reason: str = ""
+    flags: tuple[str, ...] = ()
+    """``stars_now``: the number of stars is today's, not the as-of date's."""
     dating: Dating
     key: str
 

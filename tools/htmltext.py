@@ -60,7 +60,7 @@ def _guess(body: bytes) -> str:
 
 def read_html(source: str, url: str) -> HtmlText:
     """Title, date and main text of an HTML page. Never raises for bad markup; the text is empty then."""
-    from lxml import etree
+    from lxml import etree  # type: ignore[import-untyped]
 
     tree = _tree(source)
     if tree is None:

@@ -54,8 +54,8 @@ _CHALLENGE_WORDS = re.compile(
 )
 _MISSING = re.compile(
     r"\b404\b|\b(page|article|document|content|file|resource|site)s? (was |is |were |has |could |can)?"
-    r"(not|n't|no longer|not be) (be )?(found|available|exists?|longer)|\bnot found\b|no longer (exists?|available)|does ?n['o]t exist"
-    r"|page introuvable|seite (wurde )?nicht gefunden|página no encontrada|pagina non trovata"
+    r"(not|n't|no longer|not be) (be )?(found|available|exists?|longer)|\bnot found\b|no longer (exists?|available)"
+    r"|does ?n['o]t exist|page introuvable|seite (wurde )?nicht gefunden|página no encontrada|pagina non trovata"
     r"|页面不存在|页面未找到|ページが見つかりません",
     re.IGNORECASE,
 )

@@ -1,0 +1,73 @@
+"""Near copies: of the report under test, and of one source in many places.
+
+Texts are compared by their shingles: five neighbouring terms each (stop words left out, CJK as character pairs). All
+shingles are compared, none sampled, of the first 40,000 terms of a text.
+
+- *Copies of each other* (:func:`is_copy`): at least 60 % of the shorter text's shingles stand in the longer one, which
+  is at most three times as long; or, below 20 shingles, the same terms throughout.
+- *Copy of the report* (:func:`holds_report`): half of the report's shingles stand in the page, however long the page
+  is. (A short source that a report has copied out whole stays a source.)
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+
+from .data import Page
+from .words import terms
+
+SHINGLE = 5
+SHARE = 0.6
+"""Share of the shorter text found in the longer one from which on they are copies."""
+LONGER = 3.0
+"""A text more than this many times as long is a work of its own that quotes the other."""
+REPORT_SHARE = 0.5
+"""Share of a report found in a page from which on the page is a copy of the report."""
+_FEW, _MANY = 20, 40_000
+
+
+def shingles(text: str) -> frozenset[int]:
+    """The text's shingles as 32-bit checksums."""
+    found = terms(text)[:_MANY]
+    last = max(1, len(found) - SHINGLE + 1)
+    return (
+        frozenset(zlib.crc32(" ".join(found[i : i + SHINGLE]).encode()) for i in range(last)) if found else frozenset()
+    )
+
+
+def is_copy(text: str, other: str) -> bool:
+    """Whether the two texts are near copies of each other (see the module's thresholds)."""
+    return copies(shingles(text), shingles(other))
+
+
+def copies(one: frozenset[int], other: frozenset[int]) -> bool:
+    """:func:`is_copy` on shingles made before."""
+    short, long = sorted((one, other), key=len)
+    if not short:
+        return False
+    if len(short) < _FEW:
+        return short == long
+    return len(long) <= LONGER * len(short) and len(short & long) >= SHARE * len(short)
+
+
+def holds_report(page: frozenset[int], report: frozenset[int]) -> bool:
+    """Whether a page carries the report (or is a near copy of it), so that it is no evidence for it."""
+    if len(report) < _FEW:
+        return bool(report) and report <= page
+    return len(page & report) >= REPORT_SHARE * len(report) or copies(page, report)
+
+
+def independent(pages: Sequence[Page]) -> list[list[Page]]:
+    """Group pages that are near copies of one another; each group is one source. Order of first appearance."""
+    groups: list[tuple[list[frozenset[int]], list[Page]]] = []
+    for page in pages:
+        own = shingles(page.text)
+        for known, members in groups:
+            if any(copies(own, other) for other in known):
+                known.append(own)
+                members.append(page)
+                break
+        else:
+            groups.append(([own], [page]))
+    return [members for _, members in groups]
