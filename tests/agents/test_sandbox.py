@@ -112,8 +112,8 @@ async def test_a_swallowed_stop_stops_all_the_same(chat, run):
     swallow = "while True:\n    try:\n        spend()\n    except BaseException:\n        print('swallowed')"
     started = time.monotonic()
     with pytest.raises(BudgetReached, match="used up"):
-        await run(swallow)
-    assert time.monotonic() - started < 0.45, "the sandbox is not resumed after a stop"
+        await run(swallow, limits=SandboxLimits(seconds=20))
+    assert time.monotonic() - started < 8, "the sandbox is not resumed after a stop"
     assert len(chat.requests) == 1
 
 
