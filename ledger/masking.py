@@ -13,16 +13,17 @@ SHORTEST = 8
 
 
 def forms(secret: str) -> set[str]:
-    """The spellings of ``secret`` that can turn up in text: as it is, in a URL, in JSON, in base64."""
-    return {
+    """The spellings of ``secret`` that can turn up in text: as it is, in a URL, in base64, and each of these in JSON
+    and in JSON within JSON. For a key of letters and digits that is two spellings."""
+    found = {
         secret,
-        quote(secret, safe=""),
-        quote(secret),
-        quote_plus(secret),
-        json.dumps(secret)[1:-1],
-        json.dumps(secret, ensure_ascii=False)[1:-1],
-        base64.b64encode(secret.encode()).decode(),
+        *(as_url(secret, safe="", errors="replace") for as_url in (quote, quote_plus)),
+        quote(secret, errors="replace"),
     }
+    found.add(base64.b64encode(secret.encode("utf-8", "surrogatepass")).decode())
+    for _ in range(2):
+        found |= {json.dumps(form, ensure_ascii=plain)[1:-1] for form in found for plain in (True, False)}
+    return found
 
 
 class Masker:
@@ -50,7 +51,7 @@ class Masker:
     def blob(self, blob: bytes) -> bytes:
         """``blob`` without the secrets, as far as they stand in it in UTF-8."""
         for form in self._forms:
-            raw = form.encode()
+            raw = form.encode("utf-8", "surrogatepass")
             if raw in blob:
                 blob = blob.replace(raw, MASK.encode())
         return blob

@@ -120,6 +120,8 @@ class Store:
                 raise UserError(_operational(self.path, error)) from error
             except sqlite3.DatabaseError as error:
                 raise UserError(f"{self.path}: not a ledger, or damaged ({error})") from error
+            except OSError as error:
+                raise UserError(f"{self.path}: cannot be used as a ledger ({error.strerror or error})") from error
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:

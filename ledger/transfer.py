@@ -6,7 +6,7 @@ import secrets
 import sqlite3
 import zlib
 from collections.abc import Iterable
-from contextlib import closing
+from contextlib import closing, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,8 @@ def export_run(ledger: Path, run: str, out: Path) -> Path:
         except OSError as error:
             raise UserError(f"{out}: cannot be written ({error.strerror or error})") from error
         finally:
-            draft.unlink(missing_ok=True)
+            with suppress(OSError):
+                draft.unlink()
     return out
 
 
