@@ -171,7 +171,7 @@ _HAN_KEEP = re.compile("|".join(sorted(map(re.escape, HAN_PROTECTED), key=len, r
 
 def _han_query(claim: str) -> str:
     """The claim without what :data:`HAN_DROPPED` names, joined up again so that a cut leaves no trace."""
-    text = unicodedata.normalize("NFKC", claim)
+    text = re.sub(r"(?<=\d),(?=\d{3})", "", unicodedata.normalize("NFKC", claim))
     latin: list[str] = []
     pieces: list[str] = []
     for piece in re.split(r"[^\w.%\-]+", text):

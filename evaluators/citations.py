@@ -1,0 +1,317 @@
+"""Citation integrity: do the claims carry citations, and do the cited pages say what they are cited for? (METRICS 5)
+
+Claim attribution ``CA`` is code alone. Citation faithfulness ``CF`` opens each cited page once and asks about all
+claims that cite it; a *pair* is one claim with one page. ``CI = 2·CA·CF / (CA + CF)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..core import Interval, Json, Outcome, PageState
+from ..models import ChatModel
+from ..reports import normalise_url, split_sentences
+from ..reports.data import Claim, Report
+from ..reports.text import content_words
+from ..stats import FEWEST, bootstrap, items_interval, mean, score_range
+from ..tools import Toolbox, best_passages
+from ..tools.data import Page
+from . import verdicts
+from .base import (
+    FAILURES,
+    Case,
+    Results,
+    Settings,
+    check_worthy,
+    coverage_of,
+    first_reason,
+    flags_of,
+    outcome_counts,
+    reason_of,
+    together,
+)
+from .evidence import quote_of
+from .factuality import list_counts, list_flags
+from .results import Evidence, Item, MetricResult
+from .verdicts import Label, Stance, label_claims
+
+VERSION = 100 * 1 + verdicts.VERSION
+RESULTS = Results("ci", VERSION)
+
+VALUES = {Outcome.SUPPORTED: 100.0, Outcome.PARTLY: 50.0, Outcome.CONTRADICTED: 0.0, Outcome.NO: 0.0}
+"""What a decided pair is worth. ``no``: the page was read, or is gone, and does not say it."""
+
+OUTCOMES = {
+    Stance.SUPPORTS: Outcome.SUPPORTED,
+    Stance.PARTLY: Outcome.PARTLY,
+    Stance.REFUTES: Outcome.CONTRADICTED,
+    Stance.NEITHER: Outcome.NO,
+}
+
+MATCH = 0.3
+"""Share of a claim's content words that a listed source's title must have to be named as its likely source."""
+
+
+async def citation_integrity(case: Case, judge: ChatModel, toolbox: Toolbox, settings: Settings) -> MetricResult:
+    """Check attribution and faithfulness of a report's citations. Fails when no cited page could be judged."""
+    assert case.claims is not None
+    claims = check_worthy(case.claims)
+    if not claims:
+        return RESULTS.not_applicable("no_check_worthy_claim")
+    cited = {claim.id: targets_of(claim, case.report) for claim in claims}
+    if not any(cited.values()):
+        return _uncited(claims, case)
+    pages = _by_page(_chosen(claims, cited), cited)
+    read = await together(_page(url, group, judge, toolbox, settings) for url, group in pages.items())
+    place = {claim.id: index for index, claim in enumerate(claims)}
+    items = sorted((item for page in read for item in page), key=lambda item: place[str(item.detail["claim"])])
+    return score(items, claims, cited, case, settings)
+
+
+def targets_of(claim: Claim, report: Report) -> tuple[str, ...]:
+    """Distinct addresses cited for a claim, in order. Malformed and placeholder links lead nowhere and do not count."""
+    targets = (source.target for source in report.sources if source.id in claim.sources)
+    return tuple(dict.fromkeys(normalise_url(target) or target for target in targets if target))
+
+
+def _chosen(claims: Sequence[Claim], cited: Mapping[str, Sequence[str]]) -> list[Claim]:
+    """Cited claims to open pages for: as many as the list's selection has, its members first, then by importance."""
+    room = sum(claim.selected for claim in claims)
+    ranked = sorted(
+        (claim for claim in claims if cited[claim.id]),
+        key=lambda claim: (not claim.selected, -claim.importance, claim.digest),
+    )
+    keep = {claim.id for claim in ranked[:room]}
+    return [claim for claim in claims if claim.id in keep]
+
+
+def _by_page(claims: Sequence[Claim], cited: Mapping[str, Sequence[str]]) -> dict[str, list[Claim]]:
+    pages: dict[str, list[Claim]] = {}
+    for claim in claims:
+        for url in cited[claim.id]:
+            pages.setdefault(url, []).append(claim)
+    return pages
+
+
+# --- one page --------------------------------------------------------------------------------------------------------
+
+
+async def _page(
+    url: str, claims: Sequence[Claim], judge: ChatModel, toolbox: Toolbox, settings: Settings
+) -> list[Item]:
+    """All pairs of one cited page."""
+    try:
+        page = await toolbox.read(url)
+        if page.state is not PageState.OK:
+            return [_unread(claim, page) for claim in claims]
+        sentences = shown_of(page, claims, judge, settings)
+        labels = await label_claims({c.id: c.text for c in claims}, sentences, judge, whole=page.text)
+    except FAILURES as error:
+        return [_item(claim, url, Outcome.NOT_CHECKED, reason=reason_of(error)) for claim in claims]
+    return [_judged(claim, page, sentences, labels[claim.id]) for claim in claims]
+
+
+def shown_of(page: Page, claims: Sequence[Claim], judge: ChatModel, settings: Settings) -> list[str]:
+    """The sentences of a page that the judge sees, in order: all if they fit, else those nearest to the claims."""
+    spans = split_sentences(page.text)
+    texts = [page.text[span.start : span.end] for span in spans]
+    if judge.count(page.text) + 5 * len(texts) <= settings.page_tokens:
+        return texts
+    keep: set[int] = set()
+    used = 0
+    for passage in _nearest(page, claims, settings):
+        inside = [i for i, span in enumerate(spans) if span.start < passage[1] and span.end > passage[0]]
+        cost = sum(judge.count(texts[i]) + 5 for i in inside if i not in keep)
+        if keep and used + cost > settings.page_tokens:
+            continue
+        keep.update(inside)
+        used += cost
+    return [texts[i] for i in sorted(keep)]
+
+
+def _nearest(page: Page, claims: Sequence[Claim], settings: Settings) -> list[tuple[int, int]]:
+    """Stretches of the page by BM25, the best one of each claim before the second ones."""
+    ranked = [best_passages(claim.text, [page], limit=settings.passages, window=settings.window) for claim in claims]
+    depth = max(map(len, ranked), default=0)
+    return [(one[i].start, one[i].end) for i in range(depth) for one in ranked if i < len(one)]
+
+
+def _unread(claim: Claim, page: Page) -> Item:
+    """A page that is gone does not support anything; of any other unread page nothing is known."""
+    if page.state is PageState.GONE:
+        return _item(claim, page.url, Outcome.NO, flags=("dead_citation",), reason=page.reason or "gone", page=page)
+    return _item(claim, page.url, Outcome.NOT_CHECKED, reason=f"{page.state}: {page.reason}", page=page)
+
+
+def _judged(claim: Claim, page: Page, sentences: Sequence[str], label: Label | None) -> Item:
+    if label is None:
+        return _item(claim, page.url, Outcome.NOT_CHECKED, reason="the judge left this claim out", page=page)
+    outcome = pair_outcome(label)
+    quote = quote_of(sentences, sorted(label.sentences)) if label.sentences else ""
+    start = page.text.find(sentences[min(label.sentences) - 1]) if label.sentences else -1
+    evidence = Evidence(
+        url=page.url,
+        quote=quote,
+        start=start if start >= 0 else None,
+        stance=label.stance,
+        published=page.published,
+        dating=page.dating,
+        key=page.key,
+    )
+    return _item(
+        claim,
+        page.url,
+        outcome,
+        evidence=(evidence,) if quote else (),
+        flags=label.flags,
+        reason="the page does not say it" if outcome is Outcome.NO else "",
+        calls=label.calls,
+        page=page,
+    )
+
+
+def pair_outcome(label: Label) -> Outcome:
+    """From what the page says of the claim to the pair's outcome; a verdict without evidence decides nothing."""
+    return Outcome.UNDECIDED if "quote_not_found" in label.flags else OUTCOMES[label.stance]
+
+
+def _item(
+    claim: Claim,
+    url: str,
+    outcome: Outcome,
+    *,
+    evidence: tuple[Evidence, ...] = (),
+    flags: tuple[str, ...] = (),
+    reason: str = "",
+    calls: tuple[str, ...] = (),
+    page: Page | None = None,
+) -> Item:
+    detail: dict[str, Json] = {"claim": claim.id, "url": url, "page": None if page is None else str(page.state)}
+    if page is not None and page.flags:
+        detail["page_flags"] = list(page.flags)
+    return Item(
+        id=f"{claim.id}@{url}",
+        text=claim.text,
+        outcome=outcome,
+        value=VALUES.get(outcome),
+        evidence=evidence,
+        flags=flags,
+        reason=reason,
+        calls=calls,
+        detail=detail,
+    )
+
+
+# --- the score -------------------------------------------------------------------------------------------------------
+
+
+def score(
+    items: Sequence[Item],
+    claims: Sequence[Claim],
+    cited: Mapping[str, Sequence[str]],
+    case: Case,
+    settings: Settings,
+) -> MetricResult:
+    """The result over pairs."""
+    assert case.claims is not None
+    ca = 100 * sum(bool(cited[claim.id]) for claim in claims) / len(claims)
+    values = [item.value for item in items if item.value is not None]
+    unread = sum(item.outcome is Outcome.NOT_CHECKED for item in items)
+    coverage = coverage_of(items, VALUES)
+    dead = "dead_citation" if any("dead_citation" in item.flags for item in items) else None
+    flags = flags_of(coverage, *list_flags(case.claims), dead)
+    counts = outcome_counts(items) | list_counts(case.claims) | {"attributed": sum(map(bool, cited.values()))}
+    parts: dict[str, float | None] = {"ca": ca, "cf": mean(values) if values else None}
+    parts |= {"unread_rate": 100 * unread / len(items)}
+    if not values:
+        reason = _why_none(items)
+        return RESULTS.failed(reason, coverage=coverage, flags=flags, parts=parts, counts=counts, items=tuple(items))
+    cf_low = sum(values) / (len(values) + unread)
+    parts |= {"cf_low": cf_low, "ci_low": harmonic(ca, cf_low)}
+    return RESULTS.scored(
+        harmonic(ca, mean(values)),
+        interval=_interval(items, claims, cited, settings.seed),
+        coverage=coverage,
+        flags=flags,
+        parts=parts | _part_intervals(claims, cited, values),
+        counts=counts,
+        items=tuple(items),
+    )
+
+
+def harmonic(ca: float, cf: float) -> float:
+    """``2·CA·CF / (CA + CF)``, 0 when both are 0."""
+    return 2 * ca * cf / (ca + cf) if ca + cf else 0.0
+
+
+def _why_none(items: Sequence[Item]) -> str:
+    """Why no pair was decided: no page could be read, the judge failed, or it named no evidence."""
+    if all(item.detail.get("page") not in (None, str(PageState.OK)) for item in items):
+        return f"no_page_readable ({first_reason(items)})"
+    return first_reason(items) or "no_pair_decided"
+
+
+def _interval(
+    items: Sequence[Item], claims: Sequence[Claim], cited: Mapping[str, Sequence[str]], seed: int
+) -> Interval | None:
+    """Bootstrap over claims, each with its pairs; few claims: the range of what each alone would give."""
+    values: dict[str, list[float]] = {claim.id: [] for claim in claims}
+    for item in items:
+        if item.value is not None:
+            values[str(item.detail["claim"])].append(item.value)
+    groups = [(bool(cited[claim.id]), values[claim.id]) for claim in claims]
+    if len(groups) < FEWEST:
+        return score_range([mean(pairs) if pairs else 0.0 for marked, pairs in groups if pairs or not marked])
+    return bootstrap(groups, _of_groups, seed=seed)
+
+
+def _of_groups(groups: Sequence[tuple[bool, list[float]]]) -> float | None:
+    ca = 100 * sum(marked for marked, _ in groups) / len(groups)
+    pairs = [value for _, values in groups for value in values]
+    if not ca:
+        return 0.0
+    return harmonic(ca, mean(pairs)) if pairs else None
+
+
+def _part_intervals(
+    claims: Sequence[Claim], cited: Mapping[str, Sequence[str]], values: Sequence[float]
+) -> dict[str, float | None]:
+    """Ends of the intervals of CA and CF."""
+    ca = items_interval([100.0 if cited[claim.id] else 0.0 for claim in claims])
+    cf = items_interval(values)
+    ends = {"ca_from": ca and ca.low, "ca_to": ca and ca.high, "cf_from": cf and cf.low, "cf_to": cf and cf.high}
+    return dict(ends)
+
+
+# --- no citation in the text -----------------------------------------------------------------------------------------
+
+
+def _uncited(claims: Sequence[Claim], case: Case) -> MetricResult:
+    """No claim has a mark that leads anywhere: CI is 0, and it is said why."""
+    assert case.claims is not None
+    listed = [source for source in case.report.sources if source.target]
+    flag = "listed_only" if listed else "no_citations"
+    items = [
+        Item(id=claim.id, text=claim.text, reason=flag, detail={"claim": claim.id, "likely_source": likely})
+        for claim in claims
+        if (likely := _likely(claim, case.report)) is not None
+    ]
+    return RESULTS.scored(
+        0.0,
+        flags=(*list_flags(case.claims), flag),
+        parts={"ca": 0.0, "cf": None},
+        counts=list_counts(case.claims) | {"attributed": 0, "listed_sources": len(listed)},
+        items=tuple(items),
+    )
+
+
+def _likely(claim: Claim, report: Report) -> str | None:
+    """The listed source whose title is nearest to a claim: extra information, never scored."""
+    words = set(content_words(claim.text))
+    best, found = MATCH, None
+    for source in report.sources:
+        title = set(content_words(f"{source.title or ''} {source.raw}"))
+        share = len(words & title) / len(words) if words else 0.0
+        if source.target and share > best:
+            best, found = share, source.target
+    return found

@@ -1,0 +1,160 @@
+"""Key-information coverage: does the report hold the key facts that a good answer needs? (METRICS 1)
+
+Yes/no questions of the protocol, answered from the report alone. ``KIC = 100 · yes / answered``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any, Literal
+
+from pydantic import BaseModel, create_model
+
+from ..core import Outcome
+from ..models import ChatModel, report_prompt
+from ..protocols.schema import KeyQuestion
+from ..reports import numbered
+from ..stats import items_interval, mean
+from ..tools import Toolbox
+from .base import (
+    FAILURES,
+    Case,
+    Results,
+    Settings,
+    coverage_of,
+    first_reason,
+    flags_of,
+    outcome_counts,
+    quotes,
+    reason_of,
+    together,
+    windows,
+)
+from .results import Item, MetricResult
+from .verdicts import Pointers, ask_pointed
+
+VERSION = 1
+RESULTS = Results("kic", VERSION)
+
+VALUES = {Outcome.YES: 100.0, Outcome.NO: 0.0}
+
+BATCH = 20
+"""Questions in one call, at most; the answer must fit beside the report."""
+
+# The fact is shown with the question: the question alone is often answered yes by a report that only touches the topic.
+# "From the report alone": what the judge knows itself must not count for the report.
+QUESTION = """\
+Does the report itself state each of these facts? Answer from the report alone, not from what you know: yes if it \
+states the fact, no if it does not or says something else, undecided if it cannot be told. With a yes, give the \
+numbers of the sentences that state it.
+{questions}"""
+
+ONCE_MORE = "{which}: with a yes, name at least one sentence of the report that states the fact; otherwise answer no."
+
+
+class Reply(BaseModel):
+    """The judge's answer to one question."""
+
+    answer: Literal["yes", "no", "undecided"]
+    sentences: Pointers = ()
+
+
+@lru_cache(maxsize=64)
+def _replies(ids: tuple[str, ...]) -> type[BaseModel]:
+    """An answer a question: an object with the ids as keys, so that none can come twice."""
+    fields: dict[str, Any] = dict.fromkeys(ids, (Reply | None, None))
+    return create_model("Replies", **fields)
+
+
+async def key_information(case: Case, judge: ChatModel, toolbox: Toolbox, settings: Settings) -> MetricResult:
+    """Answer the protocol's key questions from the report. Fails when no question could be asked."""
+    del toolbox, settings
+    assert case.protocol is not None
+    questions = case.protocol.key_questions
+    if not questions:
+        return RESULTS.failed("protocol_failed: no key questions")
+    parts = windows(case.report, case.task, judge)
+    batches = [questions[i : i + BATCH] for i in range(0, len(questions), BATCH)]
+    answered = await together(_asked(batch, numbers, case, judge) for batch in batches for numbers in parts)
+    seen: dict[str, list[Item]] = {question.id: [] for question in questions}
+    for item in (item for group in answered for item in group):
+        seen[item.id].append(item)
+    return score([over_windows(items) for items in seen.values()], case, windowed=len(parts) > 1)
+
+
+async def _asked(batch: Sequence[KeyQuestion], numbers: tuple[int, ...], case: Case, judge: ChatModel) -> list[Item]:
+    """The answers to some questions from one window of the report."""
+    listed = "\n".join(f"{q.id}: {q.text}{_fact(q)}" for q in batch)
+    messages = report_prompt(case.task.prompt, numbered(case.report, numbers), QUESTION.format(questions=listed))
+
+    def wrong(replies: BaseModel) -> str:
+        bad = [q.id for q in batch if (r := getattr(replies, q.id)) is not None and not _founded(r, numbers)]
+        return ONCE_MORE.format(which=", ".join(bad)) if bad else ""
+
+    form = _replies(tuple(q.id for q in batch))
+    try:
+        replies, calls = await ask_pointed(judge, messages, form, wrong, max_tokens=40 + 40 * len(batch))
+    except FAILURES as error:
+        return [Item(id=q.id, text=q.text, outcome=Outcome.NOT_CHECKED, reason=reason_of(error)) for q in batch]
+    return [_item(q, getattr(replies, q.id), numbers, case, calls) for q in batch]
+
+
+def _fact(question: KeyQuestion) -> str:
+    return f" (the fact: {question.fact})" if question.fact and question.fact != question.text else ""
+
+
+def _founded(reply: Reply, numbers: Iterable[int]) -> bool:
+    """Whether a yes points at a sentence that was shown."""
+    return reply.answer != "yes" or bool(set(reply.sentences) & set(numbers))
+
+
+def _item(
+    question: KeyQuestion, reply: Reply | None, numbers: tuple[int, ...], case: Case, calls: tuple[str, ...]
+) -> Item:
+    plain = {"id": question.id, "text": question.text, "calls": calls}
+    detail = {"time_sensitive": question.time_sensitive, "fact": question.fact}
+    if reply is None:
+        reason = "the judge left this question out"
+        return Item(**plain, outcome=Outcome.NOT_CHECKED, reason=reason, detail=detail)
+    if not _founded(reply, numbers):
+        return Item(**plain, outcome=Outcome.UNDECIDED, flags=("quote_not_found",), detail=detail)
+    shown = [number for number in reply.sentences if number in numbers]
+    return Item(**plain, outcome=Outcome(reply.answer), evidence=quotes(case.report, shown), detail=detail)
+
+
+def over_windows(items: Sequence[Item]) -> Item:
+    """One answer from those of all windows: yes if one says yes, no only if all say no."""
+    for outcome in (Outcome.YES, Outcome.NOT_CHECKED, Outcome.UNDECIDED):
+        found = next((item for item in items if item.outcome is outcome), None)
+        if found is not None:
+            return found
+    return items[0]
+
+
+def score(items: Sequence[Item], case: Case, *, windowed: bool) -> MetricResult:
+    """The result over questions; the bounds count what is open as no, and as yes."""
+    assert case.protocol is not None
+    values = [VALUES[item.outcome] for item in items if item.outcome in VALUES]
+    coverage = coverage_of(items, VALUES)
+    flags = flags_of(coverage, "windowed" if windowed else None, *case.protocol.flags)
+    counts = outcome_counts(items)
+    if not values:
+        lost = first_reason(items)
+        if lost:
+            return RESULTS.failed(lost, coverage=coverage, flags=flags, counts=counts, items=tuple(items))
+        return RESULTS.not_applicable("none_decided", coverage=coverage, flags=flags, counts=counts, items=tuple(items))
+    total, open_ = sum(values), len(items) - len(values)
+    return RESULTS.scored(
+        mean(values),
+        interval=items_interval(values),
+        coverage=coverage,
+        flags=flags,
+        parts={
+            "answered": 100 * len(values) / len(items),
+            "low": total / len(items),
+            "high": (total + 100 * open_) / len(items),
+        },
+        counts=counts,
+        items=tuple(items),
+    )
