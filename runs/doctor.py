@@ -54,7 +54,7 @@ async def examine(judge: str | None = None, search: Sequence[str] = (), ledger: 
         ("embedded judge", lambda: _embedded(needed=is_local(name))),
         ("sandbox", _sandbox),
         ("ledger", lambda: _ledger(ledger or default_ledger())),
-        *((f"search {entry}", lambda entry=entry: _search(entry)) for entry in backends),  # type: ignore[misc]
+        *((f"search {entry}", lambda entry=entry: _search(entry)) for entry in backends),
     ]
     return list(await asyncio.gather(*(_timed(name, check) for name, check in checks)))
 

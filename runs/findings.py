@@ -59,7 +59,7 @@ def _flaws(item: Item) -> Iterator[Worst]:
     flaws = item.detail.get("flaws")
     for flaw in flaws if isinstance(flaws, list) else []:
         if isinstance(flaw, dict):
-            name, where, note = (str(flaw.get(field) or "") for field in ("kind", "quote", "note"))
+            name, where, note = (str(flaw.get(field) or "") for field in ("name", "where", "note"))
             shown = ": ".join(part for part in (name, note) if part)
             yield Worst(
                 metric="rq", kind="reasoning flaw", item=item.id, text=where or item.text, note=shown, flaw=name or None

@@ -101,6 +101,7 @@ async def perform(
     keys = keys_to_mask()
     folder = RunFolder(ask.folder, secrets=keys)
     with folder.lock():
+        folder.tidy()
         config = replayed or configure(ask, folder)
         _save_inputs(ask, folder, config)
         budget = Budget(usd=ask.budget_usd, tokens=ask.budget_tokens)

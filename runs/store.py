@@ -50,6 +50,11 @@ class RunFolder:
         """Exclusive use, as a context manager. Raises UserError naming the present owner."""
         return RunLock(self.path)
 
+    def tidy(self) -> None:
+        """Remove temporary files that a killed process left; call it under the lock."""
+        for path in self.path.rglob(".*.tmp"):
+            path.unlink(missing_ok=True)
+
     def config(self) -> RunConfig | None:
         """What was asked here before, or None for a new folder. Raises InputError when unreadable."""
         return self.load("run.json", RunConfig)

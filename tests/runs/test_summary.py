@@ -151,7 +151,7 @@ def test_missing_facts_and_flaws() -> None:
     assert [w.kind for w in worst_of(result("kic", item(Outcome.NO), item(Outcome.UNDECIDED), item(Outcome.YES)))] == [
         "missing key fact"
     ]
-    flaw = {"kind": "circular reasoning", "quote": "A because A.", "sentences": [3], "note": "goes round"}
+    flaw = {"name": "circular reasoning", "where": "A because A.", "sentences": [3], "note": "goes round"}
     (found,) = worst_of(result("rq", item(value=9.0, detail={"flaws": [flaw]})))
     assert (found.kind, found.text, found.flaw) == ("reasoning flaw", "A because A.", "circular reasoning")
     assert worst_of(result("wq", item(value=1.0))) == []
@@ -162,8 +162,8 @@ def test_a_planted_fault_is_named_by_its_kind_and_its_words() -> None:
     assert len(faults) >= 6
     false = Item(id="c1", text="In 2024 a quantum ANNEALER broke RSA-2048.", outcome=Outcome.CONTRADICTED)
     true = Item(id="c2", text="AES-256 is no longer safe.", outcome=Outcome.SUPPORTED)
-    flaw = {"kind": "circular reasoning", "quote": "A phased migration is not an option, because …"}
-    wrong = {"kind": "false cause", "quote": "A phased migration is not an option, because …"}
+    flaw = {"name": "circular reasoning", "where": "A phased migration is not an option, because …"}
+    wrong = {"name": "false cause", "where": "A phased migration is not an option, because …"}
     rq = Item(id="r1", text="?", detail={"flaws": [flaw]})
 
     def lines(report: str, *results: MetricResult) -> list[UnitResult]:
