@@ -1,7 +1,8 @@
 """The engines of the ``ddgs`` package, one by one and by name, watched at the wire.
 
-The package answers an empty page, a refusal and a changed layout with the same exception. So each engine is asked by itself, and
-what its server sent decides: a status, the marks of a challenge page, or the engine's own words for *nothing found*.
+The package answers an empty page, a refusal and a changed layout with the same exception. So each engine is asked by
+itself, and what its server sent decides: a status, the marks of a challenge page, or the engine's own words for
+*nothing found*.
 """
 
 from __future__ import annotations
@@ -28,15 +29,40 @@ _NOTHING = re.compile(
     re.IGNORECASE,
 )
 _CAPTCHA = re.compile(
-    r"anomaly[-_]modal|anomaly\.js|bots use duckduckgo|unfortunately, bots|captcha|automated (queries|requests)|unusual traffic"
-    r"|verify you are human|are you a robot|access denied|pow-captcha|blocked your ip|too many requests",
+    r"anomaly[-_]modal|anomaly\.js|bots use duckduckgo|unfortunately, bots|captcha|automated (queries|requests)"
+    r"|unusual traffic|verify you are human|are you a robot|access denied|pow-captcha|blocked your ip"
+    r"|too many requests",
     re.IGNORECASE,
 )
-_REGIONS = {
-    "de": "de-de", "fr": "fr-fr", "es": "es-es", "it": "it-it", "pt": "br-pt", "nl": "nl-nl", "pl": "pl-pl", "ru": "ru-ru",
-    "zh": "cn-zh", "ja": "jp-jp", "ko": "kr-kr", "tr": "tr-tr", "sv": "se-sv", "da": "dk-da", "fi": "fi-fi", "ar": "xa-ar",
-    "cs": "cz-cs", "uk": "ua-uk", "he": "il-he", "vi": "vn-vi", "id": "id-id", "el": "gr-el", "hu": "hu-hu", "ro": "ro-ro",
-}  # fmt: skip
+_REGIONS = dict(
+    pair.split(":")
+    for pair in [
+        "de:de-de",
+        "fr:fr-fr",
+        "es:es-es",
+        "it:it-it",
+        "pt:br-pt",
+        "nl:nl-nl",
+        "pl:pl-pl",
+        "ru:ru-ru",
+        "zh:cn-zh",
+        "ja:jp-jp",
+        "ko:kr-kr",
+        "tr:tr-tr",
+        "sv:se-sv",
+        "da:dk-da",
+        "fi:fi-fi",
+        "ar:xa-ar",
+        "cs:cz-cs",
+        "uk:ua-uk",
+        "he:il-he",
+        "vi:vn-vi",
+        "id:id-id",
+        "el:gr-el",
+        "hu:hu-hu",
+        "ro:ro-ro",
+    ]
+)
 
 
 class _Watch:

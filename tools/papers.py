@@ -1,8 +1,8 @@
 """arXiv as an evaluator needs it: a search up to a day, the version that stood on that day.
 
-The ``arxiv`` package has no time limit, no memory across clients of its three-second rule, and takes any answer that is
-not a feed for an empty one. So there is one client a process and address, behind a lock; requests have a time limit; and
-what is not a feed is a failure.
+The ``arxiv`` package has no time limit, no memory across clients of its three-second rule, and takes any answer that
+is not a feed for an empty one. So there is one client a process and address, behind a lock; requests have a time
+limit; and what is not a feed is a failure.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
 """Search engines behind one interface, each telling *nothing found* from *not answered*.
 
-A back end answers with :class:`Found`. Only ``ok`` and ``empty`` say something about the world; ``empty`` is only said when
-the engine itself says so.
+A back end answers with :class:`Found`. Only ``ok`` and ``empty`` say something about the world; ``empty`` is only said
+when the engine itself says so.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
@@ -20,9 +19,6 @@ from ..errors import UserError
 from .fetch import Fetched, Fetcher, FetchFailed
 from .guard import Refused
 from .records import words_of
-
-KEY_VARIABLES = ("SERPER_API_KEY", "TAVILY_API_KEY", "BRAVE_API_KEY", "GITHUB_TOKEN")
-"""Environment variables whose values the tools may send. Give them to the ledger to be masked."""
 
 
 class RawHit(Frozen):
@@ -249,7 +245,7 @@ def _hits(value: Json, path: Sequence[str], url: str, snippet: str, date: str) -
 
 _AGO = re.compile(r"(\d+)\s+(minute|hour|day|week|month|year)s?\s+ago", re.IGNORECASE)
 _DAYS = {"minute": 0, "hour": 0, "day": 1, "week": 7, "month": 30, "year": 365}
-_FORMS = ("%b %d, %Y", "%B %d, %Y", "%d %b %Y", "%d %B %Y", "%a, %d %b %Y", "%Y/%m/%d")
+_FORMS = ("%Y-%m-%d", "%b %d, %Y", "%B %d, %Y", "%d %b %Y", "%d %B %Y", "%a, %d %b %Y", "%Y/%m/%d")
 
 
 def read_date(text: str, today: dt.date | None = None) -> dt.date | None:
@@ -257,24 +253,14 @@ def read_date(text: str, today: dt.date | None = None) -> dt.date | None:
     text = text.strip()
     if ago := _AGO.fullmatch(text):
         return (today or dt.date.today()) - dt.timedelta(days=int(ago.group(1)) * _DAYS[ago.group(2).lower()])
-    if found := re.match(r"\d{4}-\d\d-\d\d", text):
-        text, forms = found.group(0), ("%Y-%m-%d",)
-    else:
-        text, forms = re.sub(r" \d\d:\d\d.*$", "", text), _FORMS
-    for form in forms:
+    iso = re.match(r"\d{4}-\d\d-\d\d", text)
+    text = iso.group(0) if iso else re.sub(r" \d\d:\d\d.*$", "", text)
+    for form in _FORMS:
         try:
             return dt.datetime.strptime(text, form).date()
         except ValueError:
             continue
     return None
-
-
-def key_of(variable: str, backend: str) -> str:
-    """The value of a key variable. UserError when it is not set."""
-    key = os.environ.get(variable, "").strip()
-    if not key:
-        raise UserError(f"--search {backend} needs {variable} in the environment")
-    return key
 
 
 def own_pair(base: str) -> tuple[str, int]:
