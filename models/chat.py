@@ -145,7 +145,7 @@ class ChatModel:
         return answer
 
     async def _pause(self, trouble: Trouble, tries: int, waited: float) -> float:
-        """Wait before the next try and return how long, or raise for good."""
+        """Wait before the next try and return how long (unscaled), or raise for good."""
         if trouble.fault in (Fault.REFUSED, Fault.ACCOUNT):
             error = trouble.error(self.name)
             if isinstance(error, AccountRefused):
@@ -154,8 +154,8 @@ class ChatModel:
         seconds = backoff(tries, trouble, self.limits.wait_cap_s)
         if tries >= self.limits.attempts or waited + seconds > self.limits.total_wait_s:
             raise Overloaded(f"{self.name}: gave up after {tries} tries: {trouble.message}", subject=self.name)
-        seconds *= self.limits.wait_scale
-        await self.ledger.pause(self.name, seconds, f"{trouble.fault}: {trouble.message}")
+        shown = seconds * self.limits.wait_scale
+        await self.ledger.pause(self.name, shown, f"{trouble.fault}: {trouble.message}")
         return seconds
 
     def _dialect(self) -> Dialect:

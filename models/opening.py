@@ -70,17 +70,20 @@ async def _local(
 
     if ledger.mode is Mode.REPLAY:
         sha256 = _recorded_local(name, ledger)
-        yield ChatModel(_local_card(name, sha256, limits.context or local.CONTEXT), ledger, None, limits)
+        yield ChatModel(_local_card(sha256, limits.context or local.CONTEXT), ledger, None, limits)
         return
     async with local.serve_embedded(notify) as server:
-        shown = LOCAL if server.sha256 == local.DEFAULT_SHA256 else f"{LOCAL}:{server.sha256[:12]}"
-        if name not in (LOCAL, shown):
-            raise UserError(f"judge {name!r} is another model file; set DREAM_LOCAL_MODEL (the present one is {shown})")
+        card = _local_card(server.sha256, server.context)
+        if name not in (LOCAL, card.name):
+            raise UserError(f"judge {name!r} is another model file; DREAM_LOCAL_MODEL is to name it, not {card.name}")
         async with open_line(server.base_url, None, limits, alone=True) as line:
-            yield ChatModel(_local_card(shown, server.sha256, server.context), ledger, line, limits)
+            yield ChatModel(card, ledger, line, limits)
 
 
-def _local_card(name: str, sha256: str, context: int) -> Card:
+def _local_card(sha256: str, context: int) -> Card:
+    from .local import DEFAULT_SHA256
+
+    name = LOCAL if sha256 == DEFAULT_SHA256 else f"{LOCAL}:{sha256[:12]}"
     endpoint = f"{LOCAL}:{sha256}"
     return Card(name=name, endpoint=endpoint, model=LOCAL, context=context, price=FREE, embedded=True)
 
@@ -89,12 +92,13 @@ def _recorded_local(name: str, ledger: Ledger) -> str:
     """The SHA-256 of the model file behind a replayed name."""
     from . import local
 
-    if name == LOCAL:
+    prefix = f"{LOCAL}:" if name == LOCAL else name
+    found = [endpoint.partition(":")[2] for endpoint in ledger.endpoints(prefix)]
+    if name == LOCAL and (not found or local.DEFAULT_SHA256 in found):
         return local.DEFAULT_SHA256
-    found = ledger.endpoints(name)
     if len(found) != 1:
         raise UserError(f"judge {name!r}: the ledger has {'no' if not found else 'more than one'} such model file")
-    return found[0].partition(":")[2]
+    return found[0]
 
 
 def run_sync(work: Coroutine[Any, Any, R]) -> R:

@@ -17,6 +17,9 @@ _FENCE = re.compile(r"```[\w+-]*[ \t]*\n?(.*?)```", re.DOTALL)
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _COMMENT = re.compile(r"(?m)(?:^|(?<=[\s,{\[]))//[^\n]*$|/\*.*?\*/", re.DOTALL)
+_OPENING = re.compile(r"[{\[]")
+_BEGINS_JSON = re.compile(r"\{|\[\s*[\[{\"]")
+_MARK = re.compile(r'[{}\[\]"]')
 _PAIRS = {"{": "}", "[": "]"}
 _MOST = 64
 """Candidates looked at in one reply."""
@@ -80,37 +83,42 @@ def _loaded(texts: list[str]) -> list[Any]:
 
 
 def balanced(text: str) -> list[str]:
-    """The outermost spans of ``text`` that begin with a bracket and end with its partner, strings respected."""
+    """The outermost spans of ``text`` that begin with a bracket and end with its partner, strings respected.
+
+    Where JSON was begun and not ended, the search ends: what stands inside is only a part of an answer.
+    """
     spans: list[str] = []
     start = 0
-    while len(spans) < _MOST and (opening := re.compile(r"[{\[]").search(text, start)):
+    for _ in range(_MOST):
+        opening = _OPENING.search(text, start)
+        if opening is None:
+            break
         end = _closing(text, opening.start())
-        if end is not None:
+        if end is not None and end > 0:
             spans.append(text[opening.start() : end])
-        start = end if end is not None else opening.end()
+        elif end is None and _BEGINS_JSON.match(text, opening.start()):
+            break
+        start = end or opening.end()
     return spans
 
 
 def _closing(text: str, start: int) -> int | None:
-    """Where the bracket at ``start`` is closed (one past it), or None."""
+    """One past the partner of the bracket at ``start``; 0 when another bracket closes it, None when none does."""
     stack: list[str] = []
     position = start
-    while position < len(text):
-        char = text[position]
+    while mark := _MARK.search(text, position):
+        position, char = mark.end(), mark[0]
         if char == '"':
-            string = _STRING.match(text, position)
+            string = _STRING.match(text, mark.start())
             if string is None:
                 return None
             position = string.end()
-            continue
-        if char in _PAIRS:
+        elif char in _PAIRS:
             stack.append(_PAIRS[char])
-        elif char in "}]":
-            if stack.pop() != char:
-                return None
-            if not stack:
-                return position + 1
-        position += 1
+        elif stack.pop() != char:
+            return 0
+        if not stack:
+            return position
     return None
 
 
