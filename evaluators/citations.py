@@ -277,10 +277,11 @@ def _part_intervals(
     claims: Sequence[Claim], cited: Mapping[str, Sequence[str]], values: Sequence[float]
 ) -> dict[str, float | None]:
     """Ends of the intervals of CA and CF."""
-    ca = items_interval([100.0 if cited[claim.id] else 0.0 for claim in claims])
-    cf = items_interval(values)
-    ends = {"ca_from": ca and ca.low, "ca_to": ca and ca.high, "cf_from": cf and cf.low, "cf_to": cf and cf.high}
-    return dict(ends)
+    ends: dict[str, float | None] = {}
+    for name, points in (("ca", [100.0 if cited[claim.id] else 0.0 for claim in claims]), ("cf", values)):
+        if interval := items_interval(points):
+            ends |= {f"{name}_from": interval.low, f"{name}_to": interval.high}
+    return ends
 
 
 # --- no citation in the text -----------------------------------------------------------------------------------------

@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from ..core import AsOf, Dating, PageState, SearchState
 from ..reports import normalise_url
 from ..reports.data import Claim, Report
-from ..tools import Toolbox, best_passages, is_copy
+from ..tools import Toolbox, best_passages, independent
 from ..tools.data import Hit, Page, Passage, SearchResult
+from ..tools.toolbox import COPY_FLAG
 from .base import Settings, together
 from .queries import neutral_queries
 from .results import Evidence
-
-COPY_OF_REPORT = "copy_of_report"
-"""Flag of a page that repeats the report under test: never evidence for it."""
 
 LOOKED = (SearchState.OK, SearchState.EMPTY)
 
@@ -112,7 +110,7 @@ async def _open(hits: Sequence[Hit], toolbox: Toolbox, wanted: int) -> list[Page
 
 
 def _usable(page: Page) -> bool:
-    return page.state is PageState.OK and page.dating is not Dating.AFTER and COPY_OF_REPORT not in page.flags
+    return page.state is PageState.OK and page.dating is not Dating.AFTER and COPY_FLAG not in page.flags
 
 
 def _distinct(tried: Sequence[Page], cited: frozenset[str]) -> tuple[list[Page], set[str], int]:
@@ -120,14 +118,15 @@ def _distinct(tried: Sequence[Page], cited: frozenset[str]) -> tuple[list[Page],
 
     A near copy of a page that the report cites is that page under another address.
     """
-    usable = sorted((page for page in tried if _usable(page)), key=lambda page: not _is_cited(page, cited))
+    groups = independent([page for page in tried if _usable(page)])
     kept: list[Page] = []
-    for page in usable:
-        if not any(is_copy(page.text, other.text) for other in kept):
-            kept.append(page)
-    order = {page.url: place for place, page in enumerate(tried)}
-    kept.sort(key=lambda page: order[page.url])
-    return kept, {page.url for page in kept if _is_cited(page, cited)}, len(usable) - len(kept)
+    own: set[str] = set()
+    for group in groups:
+        page = next((one for one in group if _is_cited(one, cited)), group[0])
+        kept.append(page)
+        if _is_cited(page, cited):
+            own.add(page.url)
+    return kept, own, sum(map(len, groups)) - len(kept)
 
 
 def _is_cited(page: Page, cited: frozenset[str]) -> bool:

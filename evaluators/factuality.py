@@ -161,7 +161,7 @@ def _detail(claim: Claim, found: Found, findings: Sequence[Finding]) -> dict[str
         "searches": [str(search.state) for search in found.searches],
         "pages": {page.url: str(page.state) for page in found.tried},
         "copies_left_out": found.copies,
-        "own_sources": sorted(found.own),
+        "own_sources": [*sorted(found.own)],
         "label_flags": [list(finding.label.flags) for finding in findings],
     }
 

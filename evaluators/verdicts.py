@@ -26,7 +26,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, BeforeValidator, Field, create_model
 
 from ..models import ChatModel, Message, ask, fence, system, user
-from ..reports import numbers_in
+from ..reports import numbers
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -98,7 +98,7 @@ def _first_few(value: object) -> object:
     return plain[:MOST_POINTERS]
 
 
-Pointers = Annotated[tuple[int, ...], BeforeValidator(_first_few), Field(max_length=MOST_POINTERS)]
+Pointers = Annotated[tuple[int, ...], Field(max_length=MOST_POINTERS), BeforeValidator(_first_few)]
 """Sentence numbers as a judge gives them."""
 
 
@@ -203,30 +203,33 @@ def guarded(claim: str, text: str, label: Label, *, lower: Stance) -> Label:
 
 _DIGITS = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _SMALL = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_NUMBER_WORDS = {word: str(value) for value, word in enumerate(_SMALL)}
 
 
 def missing_numbers(claim: str, text: str) -> set[str]:
-    """Numbers of the claim that the text does not have; empty where it has all.
+    """Numbers and dates of the claim that the text does not have, normalised; empty where it has all.
 
-    Lenient: digits count wherever they stand (a year within a date too), small numbers also as words, a longer decimal
-    that rounds to the claim's number also; or all numbers of the claim occur normalised (``3.5亿``, ``350 million``).
+    Lenient where a careful reader is: scales, units and dates as ``reports.missing_numbers`` compares them; small
+    numbers as words; a longer decimal that rounds to the claim's number; a date whose year and day stand apart.
     """
-    wanted = _digits(claim)
-    there = _digits(text) | {_NUMBER_WORDS[w] for w in re.findall(r"[a-z]+", text.lower()) if w in _NUMBER_WORDS}
-    missing = {number for number in wanted - there if not any(_rounds(other, number) for other in there)}
-    if missing and set(numbers_in(claim)) <= set(numbers_in(text)):
+    missing = numbers.missing_numbers(claim, text)
+    if not missing:
         return set()
-    return missing
+    there = {number.replace(",", "") for number in _DIGITS.findall(unicodedata.normalize("NFKC", text))}
+    there |= {str(_SMALL.index(word)) for word in re.findall(r"[a-z]+", text.lower()) if word in _SMALL}
+    return {token for token in missing if not _explained(token, there)}
 
 
-def _digits(text: str) -> set[str]:
-    plain = unicodedata.normalize("NFKC", text)
-    return {number.replace(",", "") for number in _DIGITS.findall(plain)}
+def _explained(token: str, there: set[str]) -> bool:
+    value = numbers.split_number(token)[0]
+    year, *rest = re.findall(r"\d+", value)
+    if len(rest) == 2:
+        return {year, str(int(rest[1]))} <= there
+    return value in there or any(_rounds(other, value) for other in there)
 
 
 def _rounds(longer: str, number: str) -> bool:
+    """Whether a number with more decimals rounds to the other one."""
     decimals = len(number.partition(".")[2])
-    if len(longer.partition(".")[2]) <= decimals:
+    if len(longer.partition(".")[2]) <= decimals or not re.fullmatch(r"\d+(?:\.\d+)?", number):
         return False
-    return abs(float(longer) - float(number)) <= 0.5 * 10**-decimals + 1e-9
+    return abs(float(longer) - float(number)) <= 0.5 / 10**decimals + 1e-9

@@ -61,8 +61,8 @@ class Scores(BaseModel):
     language: Level
     faults: Annotated[
         tuple[Pointer, ...],
-        BeforeValidator(lambda value: value[:3] if isinstance(value, list) else value),
         Field(max_length=3),
+        BeforeValidator(lambda value: value[:3] if isinstance(value, list) else value),
     ] = ()
 
 

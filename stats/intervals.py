@@ -48,7 +48,9 @@ def wilson(mean: float, n: int) -> Interval:
     scale = 1 / (1 + z2 / n)
     centre = scale * (p + z2 / (2 * n))
     half = scale * Z95 * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
-    return Interval(low=100 * max(0.0, centre - half), high=100 * min(1.0, centre + half), kind="wilson")
+    low = 0.0 if p == 0 else max(0.0, centre - half)
+    high = 1.0 if p == 1 else min(1.0, centre + half)
+    return Interval(low=100 * low, high=100 * high, kind="wilson")
 
 
 def score_range(values: Sequence[float]) -> Interval:
