@@ -20,7 +20,7 @@ from ..protocols import (
     same_question,
     yes_no,
 )
-from ..reports import content_words, numbers_in
+from ..reports import content_words, missing_numbers
 from .shelf import Shelf
 
 FEW_QUESTIONS = 8
@@ -29,6 +29,12 @@ FEW_REASONING = 3
 """Fewer reasoning questions than this get the flag ``few_reasoning_questions`` (METRICS 2)."""
 SAME_FACT = 0.6
 """Share of the smaller fact's content words that two facts share when, with equal numbers, they count as one."""
+
+_NEGATION = re.compile(
+    r"\b(?:no|not|never|none|nobody|nothing|neither|nor|cannot|without|wrong|false|incorrect|untrue|myth)\b|n['’]t\b"
+    r"|不|没|無|无|未|非",
+    re.IGNORECASE,
+)
 
 
 class SourceDraft(BaseModel):
@@ -109,19 +115,25 @@ def plan_problems(draft: ReasoningDraft, shelf: Shelf) -> list[str]:
     problems = []
     if yes_no(draft.question):
         problems.append("its question must be open, not yes/no")
-    if not has_outside_step(_plan(draft.plan)):
+    if not has_outside_step(plan_of(draft.plan)):
         problems.append("its plan looks nothing up outside the report")
     return problems + [p for source in draft.sources if (p := shelf.problem(source.url, source.sentence))]
 
 
 def carried(question: str, quotes: str) -> bool:
-    """Whether all numbers of the question stand in the quotes."""
-    return set(numbers_in(question)) <= set(numbers_in(quotes))
+    """Whether all numbers and dates of the question stand in the quotes."""
+    return not missing_numbers(question, quotes)
+
+
+def negated(text: str) -> bool:
+    """Whether a statement denies something, by its words."""
+    return bool(_NEGATION.search(text))
 
 
 def same_fact(one: str, other: str) -> bool:
-    """Whether two facts say the same: equal numbers and most words of the shorter one."""
-    if set(numbers_in(one)) != set(numbers_in(other)):
+    """Whether two facts say the same: most words of the shorter one, the numbers of one all in the other, and both
+    affirmed or both denied."""
+    if negated(one) != negated(other) or (missing_numbers(one, other) and missing_numbers(other, one)):
         return False
     left, right = set(content_words(one)), set(content_words(other))
     smaller = min(len(left), len(right))
@@ -166,7 +178,7 @@ def reasoning_items(drafts: Sequence[ReasoningDraft], shelf: Shelf, limit: int) 
                 id=f"r{len(items) + 1}",
                 text=text,
                 rationale=tidy(draft.rationale),
-                plan=_plan(draft.plan),
+                plan=plan_of(draft.plan),
                 provenance=provenance(draft.sources, shelf),
             )
         )
@@ -200,7 +212,8 @@ def tidy(text: str) -> str:
     return " ".join(text.split())
 
 
-def _plan(draft: PlanDraft) -> Plan:
+def plan_of(draft: PlanDraft) -> Plan:
+    """The plan as an item holds it."""
     return Plan(
         extract=tidy(draft.extract),
         lookup=tidy(draft.lookup),

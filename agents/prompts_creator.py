@@ -63,7 +63,7 @@ def queries_prompt(task: Task, as_of: AsOf) -> list[Message]:
     text = (
         f"Query (as of {as_of.day}):\n{fence(task.prompt, 'query')}\n"
         # "different parts": small models otherwise reword the whole query three times.
-        "Write 4 short web searches, each on a different part of the query, 3 to 8 words each."
+        "Write 3 short web searches, each on a different part of the query, 3 to 8 words each."
     )
     return [system(GUIDED_SYSTEM), user(text)]
 
@@ -81,16 +81,33 @@ def facts_prompt(task: Task, as_of: AsOf, lines: str, number: int) -> list[Messa
     return [system(GUIDED_SYSTEM), user(text)]
 
 
-def reasoning_prompt(task: Task, as_of: AsOf, facts: str, number: int) -> list[Message]:
-    """Ask for open questions with validation plans."""
+def reasoning_prompt(task: Task, as_of: AsOf, number: int) -> list[Message]:
+    """Ask for open questions on the reasoning, with what to search for."""
     text = (
         f"Query (as of {as_of.day}):\n{fence(task.prompt, 'query')}\n"
-        f"Known facts:\n{fence(facts)}\n"
-        f"Write {number} open questions that test how well a report argues, each on another conclusion that the "
-        "query asks for. Begin with How or Why. For each a plan in a few words: extract (which argument to take from "
-        "the report), lookup (search words), cross_check (what to compare), against (what would show bad reasoning)."
+        # The fixed opening keeps weak models from asking the query's own questions again.
+        f"Write {number} questions on how well a report argues, each on another conclusion or advice that the query "
+        'asks for. Each begins with "How well does the report justify". For each give lookup: 4 to 8 search words '
+        "that find outside evidence for or against that conclusion."
     )
     return [system(GUIDED_SYSTEM), user(text)]
+
+
+def plan_words(question: str, query: str) -> dict[str, str]:
+    """The parts of a validation plan that are the same for each question on reasoning (weak models only reword the
+    question there): what to extract, how to cross-check, what counts against."""
+    if any("\u3400" <= letter <= "\u9fff" for letter in query):
+        return {
+            "extract": f"报告为此给出的前提、证据和结论：{question}",
+            "cross_check": "把每个前提、日期和数字与检索到的最新独立来源逐一对照",
+            "against": "前提与外部来源矛盾或已过时；结论只靠自身论证；只引用单方面的证据；结论超出证据",
+        }
+    return {
+        "extract": f"the premises, the evidence and the conclusion behind: {question}",
+        "cross_check": "hold each premise, date and figure against the newest independent sources found",
+        "against": "a premise that outside sources contradict or that is out of date; a conclusion that rests on "
+        "itself; evidence from one side only; a conclusion that goes beyond its evidence",
+    }
 
 
 # --- static: the model alone ---------------------------------------------------------------------------------------
