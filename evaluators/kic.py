@@ -6,10 +6,9 @@ Yes/no questions of the protocol, answered from the report alone. ``KIC = 100 ·
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, create_model
+from pydantic import BaseModel
 
 from ..core import Outcome
 from ..models import ChatModel, report_prompt
@@ -32,7 +31,7 @@ from .base import (
     windows,
 )
 from .results import Item, MetricResult
-from .verdicts import Pointers, ask_pointed
+from .verdicts import Pointers, answers_to, ask_pointed
 
 VERSION = 1
 RESULTS = Results("kic", VERSION)
@@ -60,13 +59,6 @@ class Reply(BaseModel):
     sentences: Pointers = ()
 
 
-@lru_cache(maxsize=64)
-def _replies(ids: tuple[str, ...]) -> type[BaseModel]:
-    """An answer a question: an object with the ids as keys, so that none can come twice."""
-    fields: dict[str, Any] = dict.fromkeys(ids, (Reply | None, None))
-    return create_model("Replies", **fields)
-
-
 async def key_information(case: Case, judge: ChatModel, toolbox: Toolbox, settings: Settings) -> MetricResult:
     """Answer the protocol's key questions from the report. Fails when no question could be asked."""
     del toolbox, settings
@@ -92,7 +84,7 @@ async def _asked(batch: Sequence[KeyQuestion], numbers: tuple[int, ...], case: C
         bad = [q.id for q in batch if (r := getattr(replies, q.id)) is not None and not _founded(r, numbers)]
         return ONCE_MORE.format(which=", ".join(bad)) if bad else ""
 
-    form = _replies(tuple(q.id for q in batch))
+    form = answers_to(tuple(q.id for q in batch), Reply)
     try:
         replies, calls = await ask_pointed(judge, messages, form, wrong, max_tokens=40 + 40 * len(batch))
     except FAILURES as error:

@@ -49,7 +49,7 @@ def item_of(question: ReasoningQuestion, found: Verification, case: Case) -> Ite
 
     Validity counts only with evidence from outside: a score that cites nothing is the judge's own opinion.
     """
-    validity = found.validity if found.evidence else None
+    validity = found.validity if any(one.decisive for one in found.evidence) else None
     value = None if found.coherence is None or validity is None else float(found.coherence + validity)
     in_report = tuple(e for flaw in found.flaws for e in quotes(case.report, flaw.sentences))
     return Item(

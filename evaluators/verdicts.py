@@ -23,7 +23,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, Field, create_model
+from pydantic import BaseModel, BeforeValidator, Field, create_model, model_validator
 
 from ..models import ChatModel, Message, ask, fence, system, user
 from ..reports import numbers
@@ -109,11 +109,22 @@ class Verdict(BaseModel):
     sentences: Pointers = ()
 
 
+class Answers(BaseModel):
+    """Base of an answer with ids as keys. Some ids may be missing; an object without any of them is no answer."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _some_of_it(cls, value: object) -> object:
+        if isinstance(value, dict) and not any(id in value for id in cls.model_fields):
+            raise ValueError(f"none of {', '.join(cls.model_fields)} is in it")
+        return value
+
+
 @lru_cache(maxsize=64)
-def _verdicts(ids: tuple[str, ...]) -> type[BaseModel]:
-    """An answer with one verdict a claim: an object with the ids as keys, so that none can come twice."""
-    fields: dict[str, Any] = dict.fromkeys(ids, (Verdict | None, None))
-    return create_model("Verdicts", **fields)
+def answers_to(ids: tuple[str, ...], one: type[BaseModel]) -> type[Answers]:
+    """The type of an answer with one ``one`` an id: an object with the ids as keys, so that none can come twice."""
+    fields: dict[str, Any] = dict.fromkeys(ids, (one | None, None))
+    return create_model("Answers", __base__=Answers, **fields)
 
 
 # --- asking ----------------------------------------------------------------------------------------------------------
@@ -141,7 +152,7 @@ async def label_claims(
     """
     listed = "\n".join(f"{id}: {text}" for id, text in claims.items())
     messages = _messages(sentences, PAGE_QUESTION.format(claims=listed))
-    count, form = len(sentences), _verdicts(tuple(claims))
+    count, form = len(sentences), answers_to(tuple(claims), Verdict)
 
     def wrong(answer: BaseModel) -> str:
         bad = [id for id in claims if (one := getattr(answer, id)) is not None and not _points(one, count)]

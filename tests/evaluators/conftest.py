@@ -1,4 +1,4 @@
-"""A bench for the evaluators: real ledger, real SDK against the scripted server, tools over a corpus or a web server."""
+"""A bench for the evaluators: real ledger, real SDK against the scripted server, tools over a corpus or the web."""
 
 from __future__ import annotations
 

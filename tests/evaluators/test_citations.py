@@ -47,7 +47,7 @@ def says(name: str, number: int) -> str:
 
 def text_of(*sources: str) -> Any:
     """A report whose sources are these addresses, ``s1`` onwards."""
-    return plain_report("".join(f"Sentence {i} stands here ([source]({url})).\n\n" for i, url in enumerate(sources)))
+    return plain_report("".join(f"Line {i} stands here ([source]({url})).\n\n" for i, url in enumerate(sources)))
 
 
 def pair(result: MetricResult, id: str, url: str) -> Item:
@@ -55,8 +55,8 @@ def pair(result: MetricResult, id: str, url: str) -> Item:
 
 
 async def test_five_claims_worked_out_by_hand(bench: Any, chat: ScriptedChat) -> None:
-    # c1 supported by Alba, c2 contradicted by Alba, c3 partly by Berga, c4 cites both: supported by Berga, not mentioned
-    # by Alba; c5 has no source. CA = 4 / 5; CF = (100 + 0 + 50 + 100 + 0) / 5 = 50; CI = 2 · 80 · 50 / 130.
+    # c1 supported by Alba, c2 contradicted by Alba, c3 partly by Berga, c4 cites both: Berga supports it, Alba does not
+    # mention it; c5 has no source. CA = 4 / 5; CF = (100 + 0 + 50 + 100 + 0) / 5 = 50; CI = 2 · 80 · 50 / 130.
     chat.on(
         lambda body: pages_shown(body, "The Berga works made 120"),
         {

@@ -1,4 +1,4 @@
-"""A bench for the evaluators: real ledger, real SDK against the scripted server, tools over a corpus or a web server."""
+"""What tests of the evaluators share: pages, claims, a bench, and a judge that reads figures."""
 
 from __future__ import annotations
 
