@@ -239,8 +239,9 @@ class Fetcher:
 
     def _headers(self, response: httpcore.Response, target: Target, chain: _Chain) -> dict[str, str]:
         size = sum(len(name) + len(value) for name, value in response.headers)
-        if size > self.limits.max_header_bytes:
-            raise FetchFailed(Fault.TOO_LARGE, f"headers of {size} bytes", subject=target.url)
+        if size > self.limits.max_header_bytes or len(response.headers) > self.limits.max_headers:
+            said = f"{len(response.headers)} headers of {size} bytes"
+            raise FetchFailed(Fault.TOO_LARGE, said, subject=target.url)
         pairs = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in response.headers]
         chain.keep_cookies(target, [value for name, value in pairs if name == "set-cookie"])
         return {name: value for name, value in pairs if name != "set-cookie"}

@@ -127,6 +127,11 @@ def _in_chrome(element: Any) -> bool:
     return element.tag in _CHROME or any(parent.tag in _CHROME for parent in element.iterancestors())
 
 
+def has_invisible(text: str) -> bool:
+    """Whether ``text`` holds invisible or direction-changing characters worth a flag."""
+    return clean_characters(text)[1] if _INVISIBLE.search(text) or _JOINERS.search(text) else False
+
+
 def clean_characters(text: str) -> tuple[str, bool]:
     """Take invisible and direction-changing characters out; whether there were any worth a flag.
 

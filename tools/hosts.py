@@ -175,8 +175,10 @@ def registrable_domain(url: str) -> str | None:
     host = host_of(unwrap(url))
     if not host:
         return None
-    domain: str = _extractor()(host).top_domain_under_public_suffix
-    return domain or None
+    found = _extractor()(host)
+    if found.suffix or found.ipv4 or found.ipv6 or "." not in host:
+        return found.top_domain_under_public_suffix or None
+    return ".".join(host.split(".")[-2:])  # the list's rule for what it does not name
 
 
 def unwrap(url: str) -> str:

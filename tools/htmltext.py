@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from .hidden import clean_characters, strip_hidden
+from .hidden import clean_characters, has_invisible, strip_hidden
 
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{2,40})", re.IGNORECASE)
 _MODIFIED = re.compile(
@@ -69,10 +69,11 @@ def read_html(source: str, url: str) -> HtmlText:
     language = tree.get("lang") or tree.get("{http://www.w3.org/XML/1998/namespace}lang")
     try:
         flags = strip_hidden(tree)
+        invisible = has_invisible("".join(tree.itertext()))
         text = _main_text(tree, url)
     except (etree.LxmlError, RecursionError, ValueError):
         return HtmlText("", title=meta["title"] or "")
-    text, invisible = clean_characters(text)
+    text, _ = clean_characters(text)
     title, odd_title = clean_characters(meta["title"] or "")
     return HtmlText(
         text=text,

@@ -27,6 +27,7 @@ class ToolLimits:
     """Of a body as sent, and of HTML or text after decompression."""
     max_pdf_bytes: int = 40_000_000
     max_header_bytes: int = 65_536
+    max_headers: int = 400
     redirects: int = 10
     retries: int = 1
     """Second tries after a transient fault (reset, cut off, 502, 503, 504)."""

@@ -11,6 +11,7 @@ import datetime as dt
 import re
 import time
 from collections.abc import Callable
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ..core import Json, SearchState
@@ -39,7 +40,7 @@ class GitHub:
 
         def ask() -> Answer:
             found: Any = self._github().search_repositories(f"{query} created:<={day.isoformat()}")
-            repositories = [_summary(repository) for repository in found[:limit]]
+            repositories = [_summary(repository) for repository in islice(found, limit)]
             return _answer(SearchState.OK if repositories else SearchState.EMPTY, repositories=repositories)
 
         return await self._run(ask)
@@ -60,7 +61,7 @@ class GitHub:
         """Files that hold the query, as GitHub's index has them now. Needs a token."""
 
         def ask() -> Answer:
-            items: Any = self._github().search_code(query)[:limit]
+            items: Any = islice(self._github().search_code(query), limit)
             found: list[Json] = [
                 {"name": item.repository.full_name, "path": item.path, "url": item.html_url} for item in items
             ]
@@ -83,8 +84,10 @@ class GitHub:
             return _answer(SearchState.FAILED, f"no answer within {self._limits.github_s:g} s")
         except GithubException as error:
             return _refused(error)
-        except (requests.RequestException, ValueError, AssertionError) as error:
+        except requests.RequestException as error:
             return _answer(SearchState.FAILED, f"GitHub: {type(error).__name__}")
+        except (ValueError, AssertionError, TypeError, KeyError, AttributeError, IndexError):
+            return _answer(SearchState.FAILED, "GitHub: an answer that is not GitHub's")
 
     def _github(self) -> Github:
         if self._made is None:

@@ -20,7 +20,11 @@ def split(text: str) -> list[tuple[int, int]]:
     start = 0
     for found in _END.finditer(text):
         end = found.end()
-        if "\n" not in found.group(0) and _ABBREVIATION.search(text, max(start, found.start() - 12), found.start()):
+        if (
+            found.group(0).isspace()
+            and "\n" not in found.group(0)
+            and _ABBREVIATION.search(text, max(start, found.start() - 12), found.start())
+        ):
             continue
         _keep(text, start, end, spans)
         start = end

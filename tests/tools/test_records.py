@@ -1,0 +1,117 @@
+"""What the tools leave in the ledger: one key an ask and day, failures asked again by the next run, exact replay."""
+
+import datetime as dt
+
+import pytest
+from dream_eval.core import PageState, SearchState
+from dream_eval.errors import Interrupted, ReplayMiss
+from dream_eval.ledger import Ledger, Mode
+from outside import DAY
+from servers.arxiv import FakeArxiv, FakePaper
+from servers.github import FakeGitHub, FakeRepository
+from servers.search import engine
+from servers.web import Reply, article, pdf, web_server
+
+TEXT = "The river carried two thousand tonnes of sediment in the year 2021. " * 12
+HITS = [("https://a.example/", "A", "a river")]
+
+
+async def everything(toolbox, url):
+    return [
+        await toolbox.search("river"),
+        await toolbox.search("nothing here"),
+        await toolbox.read(f"{url}/page"),
+        await toolbox.read(f"{url}/gone"),
+        await toolbox.read(f"{url}/blocked"),
+        await toolbox.read("https://www.youtube.com/watch?v=x"),
+        await toolbox.arxiv_search("ti:sediment"),
+        await toolbox.arxiv_read("2401.00001"),
+        await toolbox.github_search("sediment"),
+        await toolbox.github_read("river/sediment"),
+        await toolbox.read("https://github.com/river/sediment"),
+    ]
+
+
+def routes():
+    return {
+        "/duckduckgo": engine("duckduckgo", {"river": HITS}),
+        "/page": Reply(article("Page", TEXT, published="2024-03-05")),
+        "/blocked": Reply("no", status=403),
+        "/api/query": FakeArxiv([FakePaper("2401.00001", "Sediment", "Of rivers.", ["2024-01-02"])]),
+        "/arxiv-pdf/2401.00001v1": Reply(pdf(["Full text of a paper on rivers."]), type="application/pdf"),
+        "*": FakeGitHub([FakeRepository("river/sediment", "sediment", readmes=[("2021-01-01", "# First")])]),
+    }
+
+
+async def test_replay_gives_the_same_without_a_server(tmp_path, box):
+    async with web_server(routes()) as server:
+        with Ledger.open(tmp_path / "l", run="r") as ledger:
+            async with box(server, ledger=ledger) as toolbox:
+                live = await everything(toolbox, server.url)
+    with Ledger.open(tmp_path / "l", run="r", mode=Mode.REPLAY) as ledger:
+        async with box(server, ledger=ledger) as toolbox:
+            assert await everything(toolbox, server.url) == live
+            with pytest.raises(ReplayMiss):
+                await toolbox.read(f"{server.url}/other")
+            with pytest.raises(ReplayMiss):
+                await toolbox.search("other")
+            with pytest.raises(ReplayMiss):
+                await toolbox.arxiv_read("2401.99999")
+            with pytest.raises(ReplayMiss):
+                await toolbox.github_read("a/b")
+
+
+async def test_every_result_has_a_key_of_the_ledger(tmp_path, box):
+    from dream_eval.ledger import list_calls
+
+    async with web_server(routes()) as server:
+        with Ledger.open(tmp_path / "l", run="r") as ledger:
+            async with box(server, ledger=ledger) as toolbox:
+                keys = {result.key for result in await everything(toolbox, server.url)}
+        assert keys <= {call.key for call in list_calls(tmp_path / "l", "r")}
+
+
+async def test_lasting_answers_are_reused_and_failures_asked_again(tmp_path, box):
+    async with web_server(routes()) as server:
+        server.routes["/duckduckgo"] = Reply("no", status=403)
+        for run in ("first", "second"):
+            with Ledger.open(tmp_path / "l", run=run) as ledger:
+                async with box(server, ledger=ledger) as toolbox:
+                    for _ in range(2):
+                        for path in ("page", "gone", "blocked"):
+                            await toolbox.read(f"{server.url}/{path}")
+                        state = (await toolbox.search("river")).state
+        assert state is SearchState.BLOCKED
+        asked = [path for path in server.paths() if not path.startswith("/wayback")]
+        server.routes["/duckduckgo"] = engine("duckduckgo", HITS)
+        with Ledger.open(tmp_path / "l", run="third") as ledger:
+            async with box(server, ledger=ledger) as toolbox:
+                assert (await toolbox.search("river")).state is SearchState.OK
+    counts = {path: asked.count(path) for path in set(asked)}
+    assert counts == {"/page": 1, "/gone": 1, "/blocked": 2, "/duckduckgo": 2}
+
+
+async def test_another_day_is_another_answer(box, ledger):
+    async with web_server(routes()) as server:
+        for day in (DAY, DAY + dt.timedelta(days=1)):
+            async with box(server, day=day, ledger=ledger) as toolbox:
+                await toolbox.read(f"{server.url}/page")
+                await toolbox.search("river")
+    assert [path for path in server.paths() if "wayback" not in path] == ["/page", "/duckduckgo"] * 2
+
+
+async def test_a_stop_is_not_swallowed(box, ledger):
+    async with web_server(routes()) as server, box(server) as toolbox:
+        ledger.stop(Interrupted("asked to stop"))
+        for ask in (toolbox.search("x"), toolbox.read(server.url), toolbox.arxiv_read("1"), toolbox.github_read("a/b")):
+            with pytest.raises(Interrupted):
+                await ask
+
+
+async def test_one_page_asked_for_ten_times_at_once_is_fetched_once(box):
+    import asyncio
+
+    async with web_server({"/page": Reply(article("Page", TEXT), delay=0.1)}) as server, box(server) as toolbox:
+        pages = await asyncio.gather(*(toolbox.read(f"{server.url}/page") for _ in range(10)))
+    assert server.paths() == ["/page"]
+    assert {page.state for page in pages} == {PageState.OK}
