@@ -169,6 +169,8 @@ class ClaimList(Frozen):
     version: int
     """Version of the extraction prompt."""
     claims: tuple[Claim, ...]
+    rest: tuple[Claim, ...] = ()
+    """Check-worthy claims that ``--max-claims`` left out: only citation assurance counts them, which is never sampled."""
     dropped: int = 0
     """Proposed claims that the report's own sentences do not carry."""
     selected_from: int | None = None

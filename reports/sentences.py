@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from .data import Span
 from .text import CJK
@@ -97,9 +97,9 @@ def split_range(text: str, start: int, end: int, shields: Sequence[tuple[int, in
     at = start
     for stop in _stops(text, start, end, shields):
         if stop > at:
-            bounds += _trimmed(text, at, stop)
+            bounds += pieces(text, at, stop)
             at = stop
-    bounds += _trimmed(text, at, end)
+    bounds += pieces(text, at, end)
     return bounds
 
 
@@ -166,7 +166,7 @@ def _last_word(before: str) -> str:
     return pieces[-1].lower().strip("*_\"'“‘([（") if pieces and not before[-1].isspace() else ""
 
 
-def _trimmed(text: str, start: int, end: int) -> Iterable[tuple[int, int]]:
+def pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The range without outer white space, cut into pieces of at most ``LONGEST`` characters."""
     while start < end and text[start].isspace():
         start += 1

@@ -20,7 +20,8 @@ _FOLD: dict[int, str | None] = {
     **dict.fromkeys(map(ord, _INVISIBLE)),
     ord("…"): "...",
 }
-_INVISIBLE_MAP = dict.fromkeys([*map(ord, _INVISIBLE), *range(0x0E, 0x20), *range(0x01, 0x09)])
+_INVISIBLE_MAP = dict.fromkeys([*map(ord, _INVISIBLE), *range(0x0E, 0x1C), *range(0x01, 0x09)])
+_INVISIBLE_ANY = re.compile(f"[{_INVISIBLE}\x01-\x08\x0e-\x1b]")
 _SPACES = re.compile(r"\s+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -74,7 +75,9 @@ def fold(text: str) -> str:
 
 def squeeze(text: str) -> str:
     """White space folded to single blanks, invisible and control characters removed."""
-    return _SPACES.sub(" ", text).translate(_INVISIBLE_MAP).strip()
+    if _INVISIBLE_ANY.search(text):
+        text = text.translate(_INVISIBLE_MAP)
+    return " ".join(text.split())
 
 
 def scalar(text: str) -> str:

@@ -1,0 +1,77 @@
+"""Author–year citations, matched to the entries of a reference list."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from .references import Entry, RefList
+from .text import fold
+
+_YEAR = r"(?:19|20)\d\d[a-z]?|n\.d\."
+_ENTRY_YEAR = re.compile(rf"(?<![\d/=-])({_YEAR})(?![\d/])")
+_NAME = r"[A-ZÀ-ÖØ-ÞŁŚŻČŠŽ][\w'’.-]*+"
+_NAMES = rf"{_NAME}(?:\s(?:(?:and|&|et|und|y|of|the|for|de|van|von|der|al\.?,?|{_NAME}),?)){{0,8}}"
+_PARENTHETICAL = re.compile(r"[(（\[]([^()（）\[\]\n]{3,300})[)）\]]")
+_PART = re.compile(
+    rf"(?:see |cf\. |e\.g\.,? |also |z\.B\. |vgl\. )*({_NAMES}|[^\W\d_][^,;，；]{{1,60}}?),?\s*(?:({_YEAR})(?:[,&]\s*(?:{_YEAR}))*)(?:[,:]\s?(?:pp?\.\s?)?[\d–-]+)?\s*"
+)
+_NARRATIVE = re.compile(rf"\b({_NAMES})(?:'s|’s)?\s?[(（\[]\s?({_YEAR})(?:[,:]\s?(?:pp?\.\s?)?[\d–-]+)?\s?[)）\]]")
+_ANY_YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+class AuthorYears:
+    """Finds ``(Smith & Lee, 2020; Doe et al., 2021)`` and ``Smith (2020)`` where the list of sources has such entries."""
+
+    def __init__(self, lists: Sequence[RefList]) -> None:
+        self._by_year: dict[str, list[tuple[str, Entry]]] = {}
+        for part in lists:
+            for entry in part.entries:
+                match = _ENTRY_YEAR.search(entry.text[:400])
+                if match and (authors := fold(entry.text[: match.start()]).strip(' (.,[*_"-')):
+                    self._by_year.setdefault(match[1], []).append((authors, entry))
+
+    def __bool__(self) -> bool:
+        return bool(self._by_year)
+
+    def find(self, text: str, start: int, end: int) -> Iterator[tuple[int, int, list[Entry], bool]]:
+        """Start, end, entries and whether an author–year pair without entry was seen, for each citation in a paragraph."""
+        if _ANY_YEAR.search(text, start, end) is None:
+            return
+        for match in _PARENTHETICAL.finditer(text, start, end):
+            if _ANY_YEAR.search(match[1]):
+                entries, unmatched = self._parts(match[1])
+                if entries or unmatched:
+                    yield match.start(), match.end(), entries, unmatched
+        for match in _NARRATIVE.finditer(text, start, end):
+            entry = self._lookup(match[1], match[2])
+            if entry is not None:
+                yield match.start(), match.end(), [entry], False
+
+    def _parts(self, inside: str) -> tuple[list[Entry], bool]:
+        entries: list[Entry] = []
+        unmatched = False
+        for part in re.split(r"[;；]", inside):
+            match = _PART.fullmatch(part.strip())
+            if match is None:
+                continue
+            entry = self._lookup(match[1], match[2])
+            if entry is None:
+                unmatched = unmatched or bool(re.search(r"et al|&|\band\b", match[1]))
+            elif entry not in entries:
+                entries.append(entry)
+        return entries, unmatched
+
+    def _lookup(self, names: str, year: str) -> Entry | None:
+        wanted = re.split(r"\s+et al|\s*&\s*|\s+and\s+|,|\s+et\s+|\s+und\s+", names.strip())[0]
+        first = fold(wanted).strip(" .")
+        if len(first) < 2:
+            return None
+        for authors, entry in self._by_year.get(year, ()):
+            if authors.startswith(first) and not authors[len(first) : len(first) + 1].isalpha():
+                return entry
+        last = first.rsplit(" ", 1)[-1]
+        for authors, entry in self._by_year.get(year, ()):
+            if len(last) > 2 and re.search(rf"\b{re.escape(last)}\b", authors[:60]):
+                return entry
+        return None

@@ -1,0 +1,357 @@
+"""What stands inside a paragraph: stretches that are no prose (code, math), and everything that may be a citation."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from enum import Enum
+
+from .urls import ARXIV, BARE_URL, DOI, trim_url
+
+Range = tuple[int, int]
+
+
+class Form(Enum):
+    """How a possible citation is written."""
+
+    LINK = "link"
+    NUMBER = "number"
+    """Numbers or keys in brackets."""
+    SUPERSCRIPT = "superscript"
+    PAREN = "paren"
+    BARE = "bare"
+    """An address, DOI or arXiv id in running text."""
+    OPAQUE = "opaque"
+    """A mark of a chat service that cannot be followed outside it."""
+
+
+@dataclass(slots=True)
+class Token:
+    """One possible citation."""
+
+    form: Form
+    start: int
+    end: int
+    labels: tuple[str, ...] = ()
+    target: str | None = None
+    """The address as written."""
+    text: str = ""
+    """Of a link: its text."""
+    keep: Range | None = None
+    """The part that stays when the sentence is read (the text of a link)."""
+    plain: bool = True
+    """Of a bracket group: no prefix, caret or locator in it."""
+
+
+_TEXT = r"(?:[^\[\]\\]|\\.|\[(?:[^\[\]\\]|\\.)*+\])*+"
+_DEST = r"(?:[^()\\]|\\.|\((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*+\))*+\))*+"
+_TRIGGER = re.compile(
+    r"\[|【|［|〔|<|\\\[|¹|²|³|⁰|⁴|⁵|⁶|⁷|⁸|⁹|\(\d|（\d|https?://|HTTPS?://|www\.|10\.\d{4}|doi:|DOI:|arXiv|arxiv|ArXiv|\ue200cite|:contentReference\["
+)
+_LINK = re.compile(rf"\[({_TEXT})\]\(({_DEST})\)", re.DOTALL)
+_DOUBLE = re.compile(rf"\[\[[ ]?(\^?[^\[\]\n]{{1,60}}?)[ ]?\]\](?:\(({_DEST})\))?", re.DOTALL)
+_OUTER = re.compile(rf"\[\[([^\[\]\n]{{1,60}})\]\(({_DEST})\)\]", re.DOTALL)
+_ESCAPED = re.compile(r"\\\[([^\[\]\\\n]{1,80})\\\]")
+_GROUP = re.compile(r"\[([^\[\]\n]{1,160})\]")
+_WIDE = re.compile(r"[【［〔\[]([^【】［］〔〕\[\]\n]{1,160})[】］〕]")
+_SUP = re.compile(r"<sup\b[^<>]{0,80}>((?:(?!</sup>).){0,150})</sup>", re.DOTALL | re.IGNORECASE)
+_ANCHOR = re.compile(
+    r"<a\s[^<>]{0,2000}?href\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)'|([^\s\"'<>]+))[^<>]{0,2000}>([^<]{0,400})</a>",
+    re.IGNORECASE,
+)
+_AUTO = re.compile(r"<((?:https?://|www\.)[^<>\n]{1,4000})>", re.IGNORECASE)
+_UNICODE_SUP = re.compile(r"[¹²³⁰⁴-⁹]+(?:[,˒ʼ'·⁻⁃–-][¹²³⁰⁴-⁹]+)*")
+_PAREN = re.compile(r"[(（]\s?(\d{1,3}(?:\s?[,，、;；–—-]\s?\d{1,3})*)\s?[)）]")
+_CITE = re.compile(r"\ue200cite[^\ue201\n]{0,300}\ue201")
+_CONTENT = re.compile(r":contentReference\[oaicite:\d+\](?:\{index=\d+\})?")
+_BARE = re.compile(BARE_URL, re.IGNORECASE)
+_DOI_TOKEN = re.compile(rf"(?:doi:\s?)?{DOI}", re.IGNORECASE)
+_ARXIV_TOKEN = re.compile(rf"(?<![\w./-]){ARXIV}\]?")
+_TO_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+
+_PREFIX = r"(?:(?:refs?|references?|sources?|src|citations?|cite|see|cf|来源|來源|参考|參考|文献|引用|注|出典|quelle)\.?\s*[:：#]?\s*)?"
+_ONE = rf"{_PREFIX}\^?\#?(?:\d{{1,4}})\^?(?:\s?[-–—~～‐‑−至到]\s?\^?\d{{1,4}}\^?)?"
+_LOCATOR = r"(?:\s?†[^,，;；]*|(?:,\s?|\s|:)(?:pp?\.|pages?|sec\.|section|ch\.|chapter|table|fig\.|figure|para\.|§|¶|l)\s?[\w.–-]{1,12})?"
+_SEPARATOR = r"\s?(?:[,，、;；&+]|and|和|及|/(?=\s?\d))\s?|\s"
+_NUMBERS = re.compile(rf"\s*{_ONE}{_LOCATOR}(?:(?:{_SEPARATOR}){_ONE}{_LOCATOR})*+\s*", re.IGNORECASE)
+_ITEM = re.compile(r"(\d{1,4})\^?(?:\s?[-–—~～‐‑−至到]\s?\^?(\d{1,4}))?")
+_STRIP_LOCATOR = re.compile(_LOCATOR.removesuffix("?") + r"(?=\s*(?:[,，;；]|\Z))", re.IGNORECASE)
+_PLAIN_GROUP = re.compile(r"[\d\s,，、;；–—~～-]+")
+_KEY = re.compile(r"\^([^\s\[\]^]{1,40})\^?")
+_KEYS = re.compile(r"[A-Za-z][\w.+:&-]{0,30}(?:\s?[,;，；]\s?[A-Za-z][\w.+:&-]{0,30})*")
+LARGEST_RANGE = 200
+"""Numbers; a longer range such as ``[1-500]`` is no citation."""
+
+
+def parse_numbers(body: str) -> tuple[str, ...] | None:
+    """The numbers that the inside of a bracket group names, ranges spelt out; None when it is no list of numbers."""
+    if not any(map(str.isdigit, body)) or _NUMBERS.fullmatch(body) is None:
+        return None
+    found: list[str] = []
+    for match in _ITEM.finditer(_STRIP_LOCATOR.sub("", body)):
+        first, last = int(match[1]), int(match[2] or match[1])
+        if last < first:
+            found += [str(first), str(last)]
+        elif last - first >= LARGEST_RANGE:
+            return None
+        else:
+            found += map(str, range(first, last + 1))
+    return tuple(dict.fromkeys(found)) or None
+
+
+def zones(text: str, start: int, end: int) -> list[Range]:
+    """Inline code and math in a paragraph, in order. Linear."""
+    found: list[Range] = []
+    if text.find("`", start, end) >= 0:
+        found += _code_spans(text, start, end)
+    if text.find("\\(", start, end) >= 0:
+        found += _paired(text, start, end, "\\(", "\\)")
+    if text.find("\\[", start, end) >= 0:
+        found += [
+            z for z in _paired(text, start, end, "\\[", "\\]") if parse_numbers(text[z[0] + 2 : z[1] - 2]) is None
+        ]
+    if text.find("$", start, end) >= 0:
+        found += _dollars(text, start, end)
+    return _merged(found)
+
+
+def _merged(ranges: list[Range]) -> list[Range]:
+    out: list[Range] = []
+    for start, end in sorted(ranges):
+        if out and start < out[-1][1]:
+            if end > out[-1][1]:
+                out[-1] = (out[-1][0], end)
+        else:
+            out.append((start, end))
+    return out
+
+
+_TICKS = re.compile(r"`+")
+
+
+def _code_spans(text: str, start: int, end: int) -> list[Range]:
+    runs = [m.span() for m in _TICKS.finditer(text, start, end)]
+    later: dict[int, list[int]] = {}
+    for i in range(len(runs) - 1, -1, -1):
+        later.setdefault(runs[i][1] - runs[i][0], []).append(i)
+    found: list[Range] = []
+    at = 0
+    while at < len(runs):
+        same = later[runs[at][1] - runs[at][0]]
+        while same and same[-1] <= at:
+            same.pop()
+        if same:
+            found.append((runs[at][0], runs[same[-1]][1]))
+            at = same[-1]
+        at += 1
+    return found
+
+
+def _paired(text: str, start: int, end: int, opener: str, closer: str) -> list[Range]:
+    found: list[Range] = []
+    at = text.find(opener, start, end)
+    while at >= 0:
+        stop = text.find(closer, at + 2, end)
+        if stop < 0:
+            break
+        found.append((at, stop + 2))
+        at = text.find(opener, stop + 2, end)
+    return found
+
+
+_DOLLAR = re.compile(r"(?<!\\)\$\$?")
+_MATHY = re.compile(r"[\\^_={}<>|∈≤≥×·∑∫√≈±]|\A\w{1,2}\Z|\A\w\s?[+*/-]\s?\w\Z")
+
+
+def _dollars(text: str, start: int, end: int) -> list[Range]:
+    """``$…$`` where it is math and not money: no blank inside next to the signs, no digit behind, something mathematical in it."""
+    marks = [m.span() for m in _DOLLAR.finditer(text, start, end)]
+    found: list[Range] = []
+    at = 0
+    while at + 1 < len(marks):
+        (a, b), (c, d) = marks[at], marks[at + 1]
+        inner = text[b:c] if c - b <= 600 else ""
+        fits = (
+            d - c == b - a
+            and inner.strip()
+            and (b - a == 2 or not (inner[0].isspace() or inner[-1].isspace() or text[d : d + 1].isdigit()))
+        )
+        if fits and _MATHY.search(inner):
+            found.append((a, d))
+            at += 1
+        at += 1
+    return found
+
+
+def tokens(text: str, start: int, end: int, shields: list[Range]) -> list[Token]:
+    """Everything in ``text[start:end]`` that is written like a citation, outside ``shields``, in order. Linear."""
+    found: list[Token] = []
+    starts = [a for a, _ in shields]
+    at = start
+    while (match := _TRIGGER.search(text, at, end)) is not None:
+        where = match.start()
+        if starts and (i := bisect_right(starts, where)) and where < shields[i - 1][1]:
+            at = shields[i - 1][1]
+            continue
+        token, stop = _token(text, where, end)
+        if token is not None:
+            found.append(token)
+        at = max(stop, where + 1)
+    return found
+
+
+def _token(text: str, at: int, end: int) -> tuple[Token | None, int]:
+    """The token at a trigger, and where to go on."""
+    char = text[at]
+    if char == "[":
+        return _bracket(text, at, end)
+    if char in "【［〔":
+        return _numbers(_WIDE.match(text, at, end), at)
+    if char == "\\":
+        return _numbers(_ESCAPED.match(text, at, end), at + 2)
+    if char == "<":
+        return _tag(text, at, end)
+    if char in "(（":
+        match = _PAREN.match(text, at, end)
+        if match is None:
+            return None, at
+        labels = parse_numbers(match[1])
+        return (Token(Form.PAREN, at, match.end(), labels), match.end()) if labels else (None, match.end())
+    if char in "hHw":
+        return _bare(text, at, end)
+    if char in "\ue200:":
+        match = (_CITE if char == "\ue200" else _CONTENT).match(text, at, end)
+        return (Token(Form.OPAQUE, at, match.end()), match.end()) if match else (None, at)
+    if char in "1dDaA":
+        return _identifier(text, at, end)
+    match = _UNICODE_SUP.match(text, at, end)
+    if match is None:
+        return None, at
+    digits = match.group().translate(_TO_DIGITS)
+    labels = tuple(part for part in re.split(r"[^\d]+", digits) if part)
+    return Token(Form.SUPERSCRIPT, at, match.end(), labels), match.end()
+
+
+def _numbers(match: re.Match[str] | None, beyond: int) -> tuple[Token | None, int]:
+    if match is None:
+        return None, beyond
+    body, at = match[1], match.start()
+    if labels := parse_numbers(body):
+        plain = _PLAIN_GROUP.fullmatch(body) is not None
+        return Token(Form.NUMBER, at, match.end(), labels, plain=plain), match.end()
+    if key := _KEY.fullmatch(body.strip()):
+        return Token(Form.NUMBER, at, match.end(), (key[1],), plain=False), match.end()
+    if _KEYS.fullmatch(body):
+        keys = tuple(k.strip() for k in re.split(r"[,;，；]", body))
+        return Token(Form.NUMBER, at, match.end(), keys), match.end()
+    return None, beyond
+
+
+def _bracket(text: str, at: int, end: int) -> tuple[Token | None, int]:
+    image = at > 0 and text[at - 1] == "!" and (at < 2 or text[at - 2] != "\\")
+    if (
+        text.startswith("[[", at)
+        and not image
+        and (match := _OUTER.match(text, at, end) or _DOUBLE.match(text, at, end))
+    ):
+        return _link(match, match[1], match[2], at)
+    match = _LINK.match(text, at, end)
+    if match is not None:
+        if image or match[1].lstrip().startswith("!["):
+            return None, match.end()
+        return _link(match, match[1], match[2], at)
+    if image:
+        return None, at
+    group = _GROUP.match(text, at, end) or _WIDE.match(text, at, end)
+    token, stop = _numbers(group, at)
+    if (
+        token is not None
+        and text.startswith("[", stop)
+        and (label := _GROUP.match(text, stop, end))
+        and not token.labels[0].isdigit()
+    ):
+        return None, stop if label else at
+    return token, stop
+
+
+_TITLE = re.compile(r"""\s+(?:"[^"]*"|'[^']*'|“[^”]*”)\s*\Z""")
+_TARGETLIKE = re.compile(
+    r"[a-z][a-z0-9+.-]*:|//|www\.|#|/|\.{1,2}/|[\w-]+(?:\.[\w-]+)+(?:[/?#]|\Z)|10\.\d{4}", re.IGNORECASE
+)
+
+
+def _link(match: re.Match[str], text: str, target: str | None, at: int) -> tuple[Token | None, int]:
+    labels = parse_numbers(text.strip(" []\\")) or ()
+    if not labels and (key := _KEY.fullmatch(text.strip())):
+        labels = (key[1],)
+    if target is None:
+        return (Token(Form.NUMBER, at, match.end(), labels, plain=False), match.end()) if labels else (None, at + 1)
+    written = _TITLE.sub("", target).strip()
+    written = written[1:-1] if written[:1] == "<" and written[-1:] == ">" else written
+    if labels and (written.startswith("#") or not _TARGETLIKE.match(written)):
+        stop = match.end() if written.startswith("#") else match.start(2) - 1
+        return Token(Form.NUMBER, at, stop, labels, plain=False), stop
+    if written.startswith("#") or re.match(
+        r"(?:mailto|tel|javascript|data|file|sandbox|attachment):", written, re.IGNORECASE
+    ):
+        return None, match.start(2)
+    keep = None if labels or not text.strip() else match.span(1)
+    return Token(Form.LINK, at, match.end(), labels, written, text, keep), match.end()
+
+
+def _tag(text: str, at: int, end: int) -> tuple[Token | None, int]:
+    if match := _AUTO.match(text, at, end):
+        return Token(Form.BARE, at, match.end(), target=match[1]), match.end()
+    if match := _SUP.match(text, at, end):
+        return _sup(text, match, at, end)
+    if match := _ANCHOR.match(text, at, end):
+        return _link(_AnchorMatch(match), match[4], match[1] or match[2] or match[3] or "", at)  # type: ignore[arg-type]
+    return None, at
+
+
+def _sup(text: str, match: re.Match[str], at: int, end: int) -> tuple[Token | None, int]:
+    inner = re.sub(r"<[^<>]*>|[\[\]\\]", "", match[1])
+    if "](" in match[1] or "href" in match[1] or "http" in match[1]:
+        return None, match.start(1)  # the link inside is the mark
+    labels = parse_numbers(inner)
+    if not labels:
+        return None, match.end()
+    form = Form.NUMBER if "[" in match[1] else Form.SUPERSCRIPT
+    return Token(form, at, match.end(), labels, plain=False), match.end()
+
+
+class _AnchorMatch:
+    """Gives an HTML anchor the groups of a Markdown link."""
+
+    def __init__(self, match: re.Match[str]) -> None:
+        self._match = match
+
+    def end(self) -> int:
+        return self._match.end()
+
+    def start(self, group: int = 0) -> int:
+        return self._match.start(4) if group == 2 else self._match.start(group)
+
+    def span(self, group: int = 0) -> Range:
+        return self._match.span(4) if group == 1 else self._match.span(group)
+
+
+def _bare(text: str, at: int, end: int) -> tuple[Token | None, int]:
+    match = _BARE.match(text, at, end)
+    if match is None:
+        return None, at
+    url = trim_url(match.group())
+    if text.startswith(("...", "…"), at + len(url)):
+        url += "..." if text.startswith("...", at + len(url)) else "…"
+    return Token(Form.BARE, at, at + len(url), target=url), max(at + len(url), at + 1)
+
+
+def _identifier(text: str, at: int, end: int) -> tuple[Token | None, int]:
+    if match := _DOI_TOKEN.match(text, at, end):
+        stop = at + len(trim_url(match.group()))
+        doi = text[at:stop].split(":", 1)[-1].strip() if text[at] in "dD" else text[at:stop]
+        return Token(Form.BARE, at, stop, target=f"https://doi.org/{doi}"), stop
+    if match := _ARXIV_TOKEN.match(text, at, end):
+        return Token(Form.BARE, at, match.end(), target=f"https://arxiv.org/abs/{match[1]}"), match.end()
+    return None, at

@@ -1,0 +1,202 @@
+"""From text to :class:`Report`: clean, cut into segments and sentences, find sources and marks. No model, linear time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .blocks import Block, parse_blocks, with_sections
+from .cleaner import clean_text
+from .data import Cut, Mark, Report, Segment, SegmentKind, Sentence, Source, Span
+from .inline import Range, Token, tokens, zones
+from .lints import findings_of
+from .marks import RawMark, SourceBook, find_marks
+from .reading import is_bare, read_text
+from .references import find_references
+from .sentences import pieces, split_range
+from .text import language_of, scalar
+
+_PROSE = frozenset({SegmentKind.PARAGRAPH, SegmentKind.LIST_ITEM, SegmentKind.QUOTE})
+_MARKED = _PROSE | {SegmentKind.HEADING, SegmentKind.TABLE_ROW}
+
+
+def read_report(
+    text: str,
+    *,
+    id: str,
+    task_id: str | None = None,
+    prompt: str | None = None,
+    listed: Sequence[Source] = (),
+    clean: bool = True,
+) -> Report:
+    """Read a report exactly.
+
+    ``listed`` are sources that came beside the text; marks are resolved by their place in it when the text has no list
+    of its own. ``clean`` cuts interface debris (see :mod:`.cleaner`); what was cut is in ``Report.cuts``. Lone
+    surrogates, which cannot be stored, are read as U+FFFD. Never raises, whatever the text is.
+    """
+    text = scalar(text)
+    cuts: tuple[Cut, ...] = ()
+    if clean:
+        text, cuts = clean_text(text)
+    return _Reader(text, listed).report(id, task_id, prompt, cuts)
+
+
+def report_digest(text: str, listed: Sequence[Source] = ()) -> str:
+    """SHA-256 of a report's text and of the sources listed beside it."""
+    beside = [[s.label, s.url, s.title, s.doi, s.arxiv] for s in listed]
+    return hashlib.sha256((text + "\x00" + json.dumps(beside, ensure_ascii=False)).encode()).hexdigest()
+
+
+@dataclass
+class _Reader:
+    text: str
+    listed: Sequence[Source]
+    sentences: list[Sentence] = field(default_factory=list)
+    marks: list[tuple[RawMark, int, str]] = field(default_factory=list)
+    """Mark, sentence number, scope."""
+    waiting: list[RawMark] = field(default_factory=list)
+    """Marks that stand before the first sentence."""
+
+    def report(self, id: str, task_id: str | None, prompt: str | None, cuts: tuple[Cut, ...]) -> Report:
+        text = self.text
+        blocks, lists = find_references(text, list(with_sections(text, parse_blocks(text))))
+        book = SourceBook(lists, self.listed)
+        shields: list[list[Range]] = []
+        found: list[list[Token]] = []
+        for block in blocks:
+            inside = zones(text, block.body, block.end) if block.kind in _MARKED else []
+            shields.append(inside)
+            found.append(tokens(text, block.body, block.end, inside) if block.kind in _MARKED else [])
+        spans = [(b.body, b.end, t) for b, t in zip(blocks, found, strict=True)]
+        marks = find_marks(text, book, spans)
+        for index, block in enumerate(blocks):
+            links = [(t.start, t.end) for t in found[index]]
+            self._block(index, block, marks[index], sorted([*shields[index], *links]))
+        self._place_waiting()
+        sources = book.sources()
+        final = tuple(self._marks())
+        segments = tuple(_segment(b) for b in blocks)
+        whole = Report(
+            id=id,
+            task_id=task_id,
+            prompt=prompt,
+            text=text,
+            digest=report_digest(text, self.listed),
+            segments=segments,
+            sentences=tuple(self.sentences),
+            sources=sources,
+            marks=final,
+            cuts=cuts,
+            language=language_of(text),
+        )
+        return whole.model_copy(update={"findings": findings_of(whole, book)})
+
+    def _block(self, index: int, block: Block, marks: list[RawMark], shields: list[Range]) -> None:
+        if block.kind is SegmentKind.REFERENCES or block.style == "comment":
+            return
+        if block.kind in _PROSE:
+            bounds = split_range(self.text, block.body, block.end, shields)
+        else:
+            bounds = list(pieces(self.text, block.body, block.end))
+        kept = self._keep(bounds, marks, block)
+        first = len(self.sentences)
+        for start, end, reading in kept:
+            span = Span(start=start, end=end)
+            self.sentences.append(Sentence(number=len(self.sentences) + 1, span=span, text=reading, segment=index))
+        self._attach(block, marks, first)
+
+    def _keep(self, bounds: list[Range], marks: list[RawMark], block: Block) -> list[tuple[int, int, str]]:
+        """Sentences with their readings; one without a word joins the sentence before it."""
+        kept: list[tuple[int, int, str]] = []
+        at = 0
+        row = block.kind is SegmentKind.TABLE_ROW
+        verbatim = block.kind in (SegmentKind.CODE, SegmentKind.MATH)
+        for start, end in bounds:
+            inside: list[RawMark] = []
+            while at < len(marks) and marks[at].start < end:
+                inside.append(marks[at])
+                at += 1
+            reading = self.text[start:end].strip() if verbatim else read_text(self.text, start, end, inside, row=row)
+            if inside and is_bare(reading):
+                if kept:
+                    kept[-1] = (kept[-1][0], end, kept[-1][2])
+                    continue
+                if self.sentences or all(m.keep is None for m in inside):
+                    continue
+            kept.append((start, end, reading or self.text[start:end].strip()))
+        return kept
+
+    def _attach(self, block: Block, marks: list[RawMark], first: int) -> None:
+        """Give each mark of a block its sentence and scope."""
+        if not marks:
+            return
+        if first == len(self.sentences):  # only marks: they belong to what stands before
+            if first:
+                self.marks += [(m, first, "paragraph") for m in marks]
+            else:
+                self.waiting += marks
+            return
+        trailing = self._trailing(block, marks) if block.kind in _PROSE else len(marks)
+        number = first
+        for i, mark in enumerate(marks):
+            while number + 1 < len(self.sentences) and self.sentences[number + 1].span.start <= mark.start:
+                number += 1
+            self.marks.append((mark, number + 1, "paragraph" if i >= trailing else "sentence"))
+
+    def _trailing(self, block: Block, marks: list[RawMark]) -> int:
+        """Index of the first mark that stands behind the end of the paragraph's last sentence."""
+        behind, i = block.end, len(marks)
+        while i and not self.text[marks[i - 1].end : behind].strip(" \t\r\n.。,，;；()（）[]*_"):
+            i -= 1
+            behind = marks[i].start
+        before = self.text[block.body : behind].rstrip(" \t\r\n([（*_\"'”’」』)）")
+        return i if before.endswith((".", "。", "!", "?", "！", "？", "…", "؟", "।")) else len(marks)
+
+    def _place_waiting(self) -> None:
+        if not self.waiting:
+            return
+        if not self.sentences:
+            mark = self.waiting[0]
+            start, end = mark.start, self.waiting[-1].end
+            segment = 0
+            self.sentences.append(
+                Sentence(number=1, span=Span(start=start, end=end), text=self.text[start:end], segment=segment)
+            )
+        self.marks = [(m, 1, "paragraph") for m in self.waiting] + self.marks
+
+    def _marks(self) -> list[Mark]:
+        return [
+            Mark(
+                span=Span(start=m.start, end=m.end),
+                raw=self.text[m.start : m.end],
+                sources=tuple(s.id for s in m.sources),
+                sentence=number,
+                scope=scope,
+            )
+            for m, number, scope in self.marks
+        ]
+
+
+def _segment(block: Block) -> Segment:
+    return Segment(
+        kind=block.kind,
+        span=Span(start=block.start, end=block.end),
+        section=block.section,
+        header=block.header,
+    )
+
+
+_WORD = re.compile(r"\w+")
+
+
+def word_count(text: str) -> int:
+    """Words of a text; CJK text counts two characters as a word."""
+    found = 0
+    for match in _WORD.finditer(text):
+        word = match.group()
+        found += 1 if word.isascii() else max(1, sum(1 for c in word if c > "\u2e7f") // 2)
+    return found
