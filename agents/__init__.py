@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from .creator import create_protocol, default_mode
 from .data import Step, ToolUse
+from .prompts_creator import VERSION as PROMPT_VERSION
+from .prompts_verifier import VERSION as VERIFIER_VERSION
 from .verification import Flaw, FlawKind, Found, Verification, Visit
 from .verifier import verify_plan
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from .executor import MontyExecutor, SandboxLimits
 
 __all__ = [
+    "PROMPT_VERSION",
+    "VERIFIER_VERSION",
     "Flaw",
     "FlawKind",
     "Found",

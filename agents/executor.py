@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from smolagents.local_python_executor import CodeOutput, PythonExecutor
 
 from ..core import Json
-from ..errors import HostStop, ReplayMiss, Stop
+from ..errors import HostStop, Stop
 from ..models import fence
-from .escape import Missed
+from .escape import ENDING, Escape
 from .plain import Refusal, cut, plain, scrubbed, shown, without_addresses
 from .watch import Watch
 
@@ -125,8 +125,9 @@ class MontyExecutor(PythonExecutor):
     def __call__(self, code_action: str) -> CodeOutput:
         """Run one step's code.
 
-        Raises StepFailed for whatever the code did wrong, ``errors.Stop`` when the host ends the job and Missed when
-        a replay misses a call. The last two are no Exceptions, so smolagents' loop lets them pass.
+        Raises StepFailed for whatever the code did wrong, ``errors.Stop`` when the host ends the job and Escape when
+        a replay misses a call or a user's mistake shows. The last two are no Exceptions: smolagents' loop lets them
+        pass.
         """
         self._check()
         self.steps += 1
@@ -137,7 +138,7 @@ class MontyExecutor(PythonExecutor):
             value = self._feed(code_action, step)
         except _Final:
             return CodeOutput(output="accepted", logs="", is_final_answer=True)
-        except (Stop, Missed, StepFailed):
+        except (Stop, Escape, StepFailed):
             raise
         except Exception as error:
             raise self._failure(error, step) from None
@@ -187,14 +188,14 @@ class MontyExecutor(PythonExecutor):
         except HostStop as stop:
             self._lose()
             raise Stop(stop) from stop
-        except ReplayMiss as miss:
+        except ENDING as error:
             self._lose()
-            raise Missed(miss) from miss
+            raise Escape(error) from error
         except StepFailed:
             self._lose()
             raise
-        except Exception as error:
-            return snapshot.resume({"exc_type": "ValueError", "message": self._refuse(error)})
+        except Exception as fault:
+            return snapshot.resume({"exc_type": "ValueError", "message": self._refuse(fault)})
         return snapshot.resume({"return_value": value})
 
     def _tool(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], step: _Step) -> Json:

@@ -7,8 +7,8 @@ import concurrent.futures
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from ..errors import HostStop, ReplayMiss, Stop
-from .escape import Missed
+from ..errors import HostStop, Stop
+from .escape import ENDING, Escape
 from .watch import Watch
 
 T = TypeVar("T")
@@ -42,13 +42,13 @@ class Host:
                 self.watch.check()
 
     def insist(self, work: Coroutine[Any, Any, T]) -> T:
-        """As :meth:`wait`, with host stops and replay misses in the shape that smolagents' loop lets pass."""
+        """As :meth:`wait`, with what ends a run in the shape that smolagents' loop lets pass."""
         try:
             return self.wait(work)
         except HostStop as stop:
             raise Stop(stop) from stop
-        except ReplayMiss as miss:
-            raise Missed(miss) from miss
+        except ENDING as error:
+            raise Escape(error) from error
 
     def _end_if_told(self, future: concurrent.futures.Future[T]) -> None:
         stop = self.watch.stop()

@@ -37,7 +37,8 @@ CONTESTED = 0.5
 _DANGLING = re.compile(
     # Sentences that start like this lean on the one before.
     r"^(?:it|this|that|these|those|they|he|she|both|such|here|there|then|but|and|or|so|because|also|its|their|his|her|"
-    r"no\.|yes\.|however|therefore|instead|for this|in this|at this|first|second|third|fourth|one of|even|for comparison)\b",
+    r"no\.|yes\.|however|therefore|instead|for this|in this|at this|first|second|third|fourth|one of|"
+    r"even|for comparison)\b",
     re.IGNORECASE,
 )
 _EXPECTS = re.compile(
@@ -129,8 +130,10 @@ def stands_alone(sentence: str) -> bool:
     if _HAN.search(sentence):
         return len(sentence) in HAN_LENGTH
     words = sentence.split()
-    # "The document is addressed to states": which one? A name or number near the start tells.
-    return len(words) in WORDS and bool(_NAME.search(start := " ".join(words[:8]), 1) or numbers_in(start))
+    start = " ".join(words[:8])
+    # "The document is addressed to states": which one? A name or number near the start tells, or "the price of …".
+    told = _NAME.search(start, 1) or numbers_in(start) or (" of " in " ".join(words[:5]) and numbers_in(sentence))
+    return len(words) in WORDS and bool(told)
 
 
 class _Views(NamedTuple):

@@ -49,7 +49,7 @@ class BridgeModel(Model):  # type: ignore[misc]  # smolagents is untyped
         tools_to_call_from: list[Any] | None = None,
         **kwargs: Any,
     ) -> ChatMessage:
-        """One completion, cut behind its first code block. Raises CallFailed, ``errors.Stop``, Missed."""
+        """One completion, cut behind its first code block. Raises CallFailed, ``errors.Stop``, Escape."""
         del response_format, tools_to_call_from, kwargs  # never used by a CodeAgent without structured outputs
         ours = fitting(conversation(messages), self._model, self._max_tokens)
         call = self._model.complete(

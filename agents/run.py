@@ -17,10 +17,10 @@ from smolagents.monitoring import AgentLogger, LogLevel
 from smolagents.utils import AgentGenerationError
 
 from ..core import AsOf
-from ..errors import AgentFailed, CallFailed, DeadlineReached, ReplayMiss, Stop
+from ..errors import AgentFailed, CallFailed, DeadlineReached, Stop
 from .answer import Check, TypedAnswer
 from .data import Step, ToolUse
-from .escape import Missed
+from .escape import Escape
 from .executor import HostCall, MontyExecutor, SandboxLimits
 from .host import Host
 from .model import CODE_TAGS, BridgeModel
@@ -84,7 +84,7 @@ class _Agent(CodeAgent):  # type: ignore[misc]  # smolagents is untyped
 
 
 async def run_agent(model: ChatModel, job: AgentJob[T]) -> AgentRun[T]:
-    """Run the job in a thread with this task's context. Raises AgentFailed, HostStop, ReplayMiss."""
+    """Run the job in a thread with this task's context. Raises AgentFailed, HostStop, ReplayMiss, UserError."""
     loop = asyncio.get_running_loop()
     watch = Watch(job.seconds)
     context = contextvars.copy_context()
@@ -130,8 +130,8 @@ def _finish(agent: _Agent, task: str) -> None:
         if isinstance(stop.cause, DeadlineReached):
             raise AgentFailed(str(stop.cause), state="deadline") from stop.cause
         raise stop.cause from None
-    except Missed as missed:
-        raise missed.cause from None
+    except Escape as escape:
+        raise escape.cause from None
     except AgentGenerationError as error:
         raise _failed(error) from error
     if result.state != "success":
@@ -140,8 +140,6 @@ def _finish(agent: _Agent, task: str) -> None:
 
 def _failed(error: AgentGenerationError) -> Exception:
     cause = error.__cause__
-    if isinstance(cause, ReplayMiss):
-        return cause
     if isinstance(cause, CallFailed):
         return AgentFailed(f"the model's call failed: {cause}", state=cause.code)
     return AgentFailed(f"the model could not be asked ({type(cause).__name__})", state="generation_error")

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from smolagents.tools import Tool
 
 from ..core import Dating, Json, PageState, SearchState
-from ..tools import Page, Toolbox
+from ..tools import Page, Repository, Toolbox
 from .host import Host
 from .plain import Refusal, cut
 from .shelf import COPY, Read, Shelf
@@ -198,19 +198,26 @@ class GithubRead(HostTool):
     def forward(self, name: str, find: str | None = None) -> Json:
         """The repository as a page under its address."""
         found = self._wait(self._toolbox.github_read(_words(name)))
-        facts = {
-            "stars": found.stars,
-            "licence": found.licence,
-            "created": found.created,
-            "last push": found.pushed,
-            "latest release": found.latest_release,
-        }
-        head = " ".join(f"The {label} of {found.name}: {value}." for label, value in facts.items() if value is not None)
-        text = "\n\n".join(part for part in (head, found.description, found.readme) if part)
-        return self._shown(
-            Page(url=found.url, final_url=found.url, state=PageState.OK, title=found.name, text=text, key=found.key),
-            find,
-        )
+        self.last_key = found.key
+        if found.state is not SearchState.OK:
+            return {"url": found.url, "state": found.state.value, "text": ""}
+        if found.dating is Dating.AFTER:
+            return {"url": found.url, "state": "after_the_as_of_date", "text": ""}
+        return self._shown(_as_page(found), find)
+
+
+def _as_page(found: Repository) -> Page:
+    """A repository as a page: its facts as sentences, then its readme."""
+    facts = {
+        "number of stars": None if "stars_now" in found.flags else found.stars,
+        "licence": found.licence,
+        "day of creation": found.created,
+        "day of the last push": found.pushed,
+        "latest release": found.latest_release,
+    }
+    head = " ".join(f"The {label} of {found.name}: {value}." for label, value in facts.items() if value is not None)
+    text = "\n\n".join(part for part in (head, found.description, found.readme) if part)
+    return Page(url=found.url, final_url=found.url, state=PageState.OK, title=found.name, text=text, key=found.key)
 
 
 _ABILITIES: tuple[tuple[str, type[HostTool]], ...] = (
