@@ -47,7 +47,7 @@ class OpenDraft(BaseModel):
 def picks_type(shown: int, number: int) -> type[BaseModel]:
     """So many picks, each pointing at one of the sentences shown."""
     pick = create_model("Pick", sentence=(int, Field(ge=1, le=shown)), question=(str, ...))
-    return create_model("Picks", facts=(list[pick], Field(min_length=number, max_length=number)))  # type: ignore[valid-type]
+    return create_model("Picks", facts=(list[pick], Field(min_length=number, max_length=number)))
 
 
 @lru_cache(maxsize=16)

@@ -93,7 +93,7 @@ class _Step:
         return text if self.size <= self.limits.printed else f"{text}… [further output was cut]"
 
 
-class MontyExecutor(PythonExecutor):
+class MontyExecutor(PythonExecutor):  # type: ignore[misc]  # smolagents is untyped
     """Runs the code of one agent's job; state is kept between its steps. Used by one thread.
 
     ``now`` is what the sandbox's clock shows. ``watch`` ends the job. All text that comes out of a step is fenced,

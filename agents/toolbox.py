@@ -37,10 +37,6 @@ class HostTool(Tool):  # type: ignore[misc]  # smolagents is untyped
         self._toolbox, self._host, self._shelf = toolbox, host, shelf
         self._page_chars = page_chars
 
-    def forward(self) -> Json:
-        """Never called on the base."""
-        raise NotImplementedError
-
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
         self.last_key = None
         return self._host.wait(work)

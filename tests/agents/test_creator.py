@@ -185,9 +185,10 @@ def guided(chat, picks=None, opens=None):
     """Rules for the three kinds of call."""
     chat.on(lambda b: "web searches" in prompt(b), {"queries": ["grid limit Utsira", "Utsira tender", "turbines"]})
     chat.on(lambda b: "Sentences:" in prompt(b), picks or pick)
+    topics = ("its view of the subsidy", "the year of the first turbines")
     opened = opens or {
         "questions": [
-            {"question": f"How well does the report justify part {n}?", "lookup": f"utsira grid {n}"} for n in "AB"
+            {"question": f"How well does the report justify {topic}?", "lookup": f"Utsira {topic}"} for topic in topics
         ]
     }
     chat.on(lambda b: "how well a report argues" in prompt(b), opened)
@@ -222,7 +223,10 @@ async def test_guided_mode_end_to_end(chat, model, toolbox, task):
     assert {source.url for source in tender.provenance} == {GRID, TENDER}, "two sites state the same fact"
     assert all(question.fact == question.provenance[0].quote for question in protocol.key_questions)
     assert protocol.maker.mode is Mode.GUIDED
-    assert [question.plan.lookup for question in protocol.reasoning_questions] == ["utsira grid A", "utsira grid B"]
+    assert [question.plan.lookup for question in protocol.reasoning_questions] == [
+        "Utsira its view of the subsidy",
+        "Utsira the year of the first turbines",
+    ]
     assert not {problem.rule for problem in lint(protocol)} - {"too_few_key_questions", "too_few_reasoning_questions"}
     assert len(chat.requests) <= 4
 
