@@ -9,7 +9,7 @@ Examples:
   dream doctor
   dream doctor --judge openai/gpt-5-mini --search tavily
 \b
-Exit codes: 0 an evaluation would work, 1 something is missing.
+Exit codes: 0 an evaluation would work, 10 something is missing.
 """
 
 
@@ -35,4 +35,4 @@ def command(judge: str | None, search: tuple[str, ...], ledger: str | None) -> i
         line = Text(f"{check.state:4} ", style=style)
         line.append(one_line(f"{check.name}: {check.found}"), style="not bold")
         console.print(line, soft_wrap=True)
-    return 1 if any(check.state == "bad" for check in checks) else 0
+    return 10 if any(check.state == "bad" for check in checks) else 0

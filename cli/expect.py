@@ -33,9 +33,14 @@ class Expectation:
     def lines(self, ask: Ask) -> list[str]:
         """For people."""
         load, reports = self.load, len(ask.cases)
-        lines = [
+        head = (
             f"{reports} report{'s' if reports > 1 else ''} × {', '.join(ask.metrics)} · judge {ask.judge} · "
-            f"mode {ask.mode} · search {', '.join(ask.search)} · as of {ask.as_of or 'today'}",
+            f"mode {ask.mode} · search {', '.join(ask.search)} · as of {ask.as_of or 'today'}"
+        )
+        if self.done == self.units:
+            return [head, f"all {self.units} units stand in {ask.folder}; only what changed is done again"]
+        lines = [
+            head,
             f"expected at most (from defaults): {_duration(self.seconds)}, {load.calls} judge calls, "
             f"{load.prompt + load.new:,} tokens, {load.lookups} searches and pages, {_price(self.usd)}",
         ]

@@ -47,7 +47,7 @@ def show(file: str) -> int:
 def lint(file: str) -> int:
     """Check a protocol for doubled and compound questions, missing provenance, stale evidence, empty plans.
 
-    Exit codes: 0 nothing found, 1 something found, 2 not a protocol.
+    Exit codes: 0 nothing found, 10 something found, 2 not a protocol.
     """
     from .protocols import lint_protocol
 

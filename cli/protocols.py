@@ -68,14 +68,14 @@ def show_protocol(file: str) -> int:
 
 
 def lint_protocol(file: str) -> int:
-    """Print what is wrong with a protocol file; 1 when anything is."""
+    """Print what is wrong with a protocol file; 10 when anything is."""
     console, problems = make_console(), lint(load_protocol(file))
     for problem in problems:
         place = f"{problem.item}: " if problem.item else ""
         console.print(Text(one_line(f"{place}{problem.message} [{problem.rule}]")), soft_wrap=True)
     if not problems:
         console.print("nothing found")
-    return 1 if problems else 0
+    return 10 if problems else 0
 
 
 def print_protocol(console: Console, protocol: Protocol) -> None:

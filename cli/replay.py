@@ -9,7 +9,7 @@ Examples:
   dream replay dream-runs/first
   dream replay shared-run --ledger shared-run/ledger.sqlite
 \b
-Exit codes: 0 the results are the same byte for byte, 1 they differ or the ledger lacks a call.
+Exit codes: 0 the same byte for byte, 10 different, 1 the ledger lacks a call.
 """
 
 
@@ -28,4 +28,4 @@ def command(run: str, ledger: str | None) -> int:
         click.echo(f"equal: {done.units} units, byte for byte, no call made")
         return 0
     click.echo(one_line(f"different: {done.difference}"))
-    return 1
+    return 10

@@ -30,7 +30,8 @@ async def _watched(work: Callable[[Control], Awaitable[T]], said: Callable[[str]
             said("stopping: what is in flight is finished and kept; Ctrl-C once more stops at once")
             control.stop(Interrupted("interrupted"))
         else:
-            job.cancel()
+            for task in asyncio.all_tasks(loop):
+                task.cancel()
             loop.call_later(GRACE_S, os._exit, 130)
 
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -62,7 +62,7 @@ def prepare(
     return Ask(
         cases=cases,
         judge=name,
-        metrics=checked.metrics([metrics] if isinstance(metrics, str) else metrics),
+        metrics=checked.metrics([metrics] if isinstance(metrics, str) else list(metrics or ())),
         search=checked.search(search),
         mode=checked.mode(mode, embedded=is_local(name)),
         as_of=checked.date(as_of) or checked.common_date(cases, protocols),

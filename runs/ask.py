@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import InputError
 from ..models.describing import is_local
 from ..protocols.schema import Mode, Protocol
 from .cases import Case
@@ -68,17 +66,11 @@ def default_ledger() -> Path:
 def search_identity(entry: str) -> str:
     """A search back end as results depend on it: a corpus counts by its content, not by its path.
 
-    Raises InputError when a corpus is not there.
+    Raises UserError when a corpus is not there.
     """
-    kind, _, where = entry.partition(":")
+    kind, _, place = entry.partition(":")
     if kind != "corpus":
         return entry
-    path = Path(where)
-    files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
-    hasher = hashlib.sha256()
-    try:
-        for file in files:
-            hasher.update(hashlib.sha256(file.read_bytes()).digest())
-    except OSError as error:
-        raise InputError(f"the corpus cannot be read ({error.strerror})", path=path) from None
-    return f"corpus:{hasher.hexdigest()}"
+    from ..tools import corpus_digest
+
+    return f"corpus:{corpus_digest(Path(place))}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from ..errors import UserError
 from ..protocols.catalogue import METRICS
@@ -12,9 +12,9 @@ from .ask import DEFAULT_SEARCH
 from .cases import Case
 
 
-def metrics(wanted: Iterable[str] | None) -> tuple[str, ...]:
-    """Names in the order of the catalogue; None: all. Lists may be split by commas. Raises UserError."""
-    if wanted is None:
+def metrics(wanted: Sequence[str] | None) -> tuple[str, ...]:
+    """Names in the order of the catalogue; none: all. Lists may be split by commas. Raises UserError."""
+    if not wanted:
         return tuple(METRICS)
     names = [name.strip().lower() for part in wanted for name in part.split(",") if name.strip()]
     for name in names:

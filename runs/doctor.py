@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 
 from ..errors import DreamError
 from ..models import default_judge, describe, is_local, known_keys
+from ..tools import known_keys as tool_keys
 from .ask import DEFAULT_SEARCH, default_ledger
-from .perform import TOOL_KEYS
 
 State = Literal["ok", "note", "bad"]
 LIMIT_S = 8.0
@@ -92,7 +92,7 @@ def _judge(name: str) -> tuple[State, str]:
 
 
 def _keys() -> tuple[State, str]:
-    names = {**known_keys(), **{name: bool(os.environ.get(name)) for name in TOOL_KEYS}}
+    names = known_keys() | tool_keys()
     present = [name for name, there in sorted(names.items()) if there]
     return "note", f"set: {', '.join(present) or 'none'} (values are never shown)"
 
@@ -119,7 +119,7 @@ def _sandbox() -> tuple[State, str]:
         executor.send_tools({})
         printed = executor("print(1 + 1)").logs
     finally:
-        executor.close()
+        executor.cleanup()
     if "2" not in str(printed):
         return "bad", f"1 + 1 gave {printed!r} in the sandbox"
     return "ok", "model-written code runs in pydantic-monty " + _version_of("pydantic-monty")

@@ -18,6 +18,7 @@ from ..reports.data import ClaimList
 from ..tools import Toolbox
 from .control import Control
 from .data import UnitResult
+from .kept import Kept
 from .progress import Watcher
 from .shared import Missing, Shared
 from .store import RunFolder
@@ -42,8 +43,8 @@ class Engine:
     ) -> None:
         self._work, self._folder, self._model, self._toolbox = work, folder, judge, toolbox
         self._control, self._watcher = control, watcher
-        self._shared = Shared(work, folder, judge, toolbox, watcher)
-        self._known = folder.known()
+        self._kept = Kept(work, folder)
+        self._shared = Shared(work, folder, self._kept, judge, toolbox, watcher)
         self._before = {line.place: line for line in folder.results()}
         self._done: dict[Place, UnitResult] = {}
 
@@ -92,9 +93,8 @@ class Engine:
         have_protocol = None if isinstance(protocol, Missing) else protocol
         have_claims = None if isinstance(claims, Missing) else claims
         inputs = inputs_of(unit, self._work.conditions, protocol=have_protocol, claims=have_claims)
-        known = self._known.get(key_of(inputs))
-        if known is not None:
-            self._settle(known.model_copy(update={"task": unit.task.id, "report": unit.report.id}), reused=True)
+        if (known := self._kept.unit(key_of(inputs), unit)) is not None:
+            self._settle(known, reused=True)
             return
         self._say_why(unit, inputs)
         missing = next((part for part in (protocol, claims) if isinstance(part, Missing)), None)

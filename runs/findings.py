@@ -52,7 +52,15 @@ def _citation(item: Item) -> Iterator[Worst]:
 
 def _missing(item: Item) -> Iterator[Worst]:
     if item.outcome is Outcome.NO:
-        yield _worst("kic", "missing key fact", item, _evidence(item), item.reason)
+        quote, url = item.detail.get("quote"), item.detail.get("url")
+        yield Worst(
+            metric="kic",
+            kind="missing key fact",
+            item=item.id,
+            text=str(item.detail.get("fact") or item.text),
+            quote=quote if isinstance(quote, str) else None,
+            url=url if isinstance(url, str) else None,
+        )
 
 
 def _flaws(item: Item) -> Iterator[Worst]:

@@ -7,18 +7,19 @@ import os
 import secrets as random_names
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from ..agents import PROMPT_VERSION as CREATOR_VERSION
+from .. import models, tools
+from ..agents.prompts_creator import VERSION as CREATOR_VERSION
 from ..core import AsOf, Json
 from ..errors import AccountRefused, BudgetReached, HostStop
 from ..evaluators import CLAIMS_VERSION, VERSIONS, Settings, route
 from ..ledger import Budget, Ledger
 from ..ledger import Mode as LedgerMode
-from ..models import Limits, open_model, secret_values
+from ..models import Limits, is_local, open_model, parse_judge
 from ..protocols.schema import Mode, Protocol
 from ..reports.data import Report
 from ..tools import Endpoints, Toolbox, open_toolbox
@@ -27,15 +28,13 @@ from .control import Control
 from .data import Exit, ReportRef, RunConfig, RunState, UnitResult
 from .engine import Engine
 from .files import short_digest, slug
+from .kept import Kept
 from .measured import agreement_of
 from .progress import Listener, Watcher
 from .store import RunFolder
 from .summary import Summary, summarise
 from .units import Conditions
 from .work import Work
-
-TOOL_KEYS = ("SERPER_API_KEY", "TAVILY_API_KEY", "BRAVE_API_KEY", "GITHUB_TOKEN", "GH_TOKEN", "HF_TOKEN")
-"""Variables with keys of tools; their values are masked like those of judges."""
 
 
 @dataclass(frozen=True)
@@ -105,21 +104,27 @@ async def perform(
         config = replayed or configure(ask, folder)
         _save_inputs(ask, folder, config)
         budget = Budget(usd=ask.budget_usd, tokens=ask.budget_tokens)
+        work = work_of(ask, config, afresh=ledger_mode is LedgerMode.REFRESH)
         with Ledger.open(config.ledger, run=config.run, mode=ledger_mode, secrets=keys, budget=budget) as ledger:
             ledger.listen(watcher.event)
             control.on_stop(ledger.stop)
-            lines, config = await _work(ask, config, folder, ledger, watcher, control, outside)
+            kept = Kept(work, folder).whole()
+            if kept is not None:
+                watcher.whole(kept, ledger.totals())
+                return _end(config, folder, ledger, kept, control)
+            desk = Desk(ask, folder, ledger, watcher, control, outside)
+            lines, config = await _work(work, config, desk)
             return _end(config, folder, ledger, lines, control)
 
 
 def keys_to_mask() -> tuple[str, ...]:
     """Values of all configured keys: they are replaced in everything that is written."""
-    return (*secret_values(), *(value for name in TOOL_KEYS if (value := os.environ.get(name, "").strip())))
+    return (*models.secret_values(), *tools.secret_values())
 
 
 def configure(ask: Ask, folder: RunFolder) -> RunConfig:
     """What ``run.json`` will say: the run's name and its start date are those of the first start."""
-    before = folder.config()
+    before, judge = folder.config(), shown_name(ask.judge)
     now = dt.datetime.now(dt.UTC).replace(microsecond=0)
     started = before.as_of if before is not None and not before.as_of.given else AsOf(day=now.date(), given=False)
     return RunConfig(
@@ -129,7 +134,8 @@ def configure(ask: Ask, folder: RunFolder) -> RunConfig:
         as_of=AsOf(day=ask.as_of) if ask.as_of else started,
         tasks=tuple({task.id: task for task, _ in ask.cases}.values()),
         reports=tuple(_ref(task.id, report) for task, report in ask.cases),
-        judge=ask.judge,
+        judge=judge,
+        endpoint=before.endpoint if before and before.judge == judge else "",
         metrics=ask.metrics,
         versions={metric: VERSIONS[metric] for metric in ask.metrics},
         search=ask.search,
@@ -146,7 +152,14 @@ def configure(ask: Ask, folder: RunFolder) -> RunConfig:
     )
 
 
-def work_of(ask: Ask, config: RunConfig) -> Work:
+def shown_name(judge: str) -> str:
+    """The name under which results of a judge are stored, as far as it is known before the judge is opened."""
+    if not is_local(judge):
+        return parse_judge(judge).name
+    return f"{judge} (DREAM_LOCAL_MODEL)" if os.environ.get("DREAM_LOCAL_MODEL") else judge
+
+
+def work_of(ask: Ask, config: RunConfig, *, afresh: bool = False) -> Work:
     """What is to be done, under the configuration's names and dates."""
     settings = Settings(mode=_verifier_mode(ask), max_claims=ask.max_claims)
     conditions = Conditions(
@@ -169,6 +182,7 @@ def work_of(ask: Ask, config: RunConfig) -> Work:
         claims_version=CLAIMS_VERSION,
         protocol_version=CREATOR_VERSION,
         protocols={_task_id(ask, protocol): protocol for protocol in ask.protocols},
+        afresh=afresh,
     )
 
 
@@ -178,40 +192,44 @@ def settings_of(settings: Settings) -> dict[str, Json]:
     return {name: value for name, value in values.items() if name not in ("mode", "max_claims")}
 
 
-async def _work(
-    ask: Ask,
-    config: RunConfig,
-    folder: RunFolder,
-    ledger: Ledger,
-    watcher: Watcher,
-    control: Control,
-    outside: Outside,
-) -> tuple[list[UnitResult], RunConfig]:
+@dataclass(frozen=True)
+class Desk:
+    """What a run works with."""
+
+    ask: Ask
+    folder: RunFolder
+    ledger: Ledger
+    watcher: Watcher
+    control: Control
+    outside: Outside
+
+
+async def _work(work: Work, config: RunConfig, desk: Desk) -> tuple[list[UnitResult], RunConfig]:
     async with AsyncExitStack() as stack:
         try:
-            judge = await stack.enter_async_context(
-                open_model(config.judge, ledger, limits=outside.limits, notify=watcher.note)
-            )
-            toolbox = await stack.enter_async_context(_toolbox(ask, config, ledger, outside))
+            opened = open_model(desk.ask.judge, desk.ledger, limits=desk.outside.limits, notify=desk.watcher.note)
+            judge = await stack.enter_async_context(opened)
+            toolbox = await stack.enter_async_context(_toolbox(config, desk))
         except HostStop as stop:
-            control.stop(stop)
-            return folder.results(), config
+            desk.control.stop(stop)
+            return desk.folder.results(), config
         config = config.model_copy(update={"judge": judge.name, "endpoint": judge.endpoint})
-        folder.save("run.json", config)
-        work = work_of(ask, config)
-        route(ask.metrics, judge, toolbox, work.settings.mode)
-        watcher.begin(len(work.units()), ledger.totals())
-        engine = Engine(work, folder, judge, toolbox, control=control, watcher=watcher)
+        desk.folder.save("run.json", config)
+        work = replace(work, judge=judge.name)
+        route(work.metrics, judge, toolbox, work.settings.mode)
+        desk.watcher.begin(len(work.units()), desk.ledger.totals())
+        engine = Engine(work, desk.folder, judge, toolbox, control=desk.control, watcher=desk.watcher)
         return await engine.run(), config
 
 
-def _toolbox(ask: Ask, config: RunConfig, ledger: Ledger, outside: Outside) -> AbstractAsyncContextManager[Toolbox]:
+def _toolbox(config: RunConfig, desk: Desk) -> AbstractAsyncContextManager[Toolbox]:
+    replaying = desk.ledger.mode is LedgerMode.REPLAY
     return open_toolbox(
-        ledger,
+        desk.ledger,
         as_of=config.as_of,
-        search=config.search,
-        report_texts=[report.text for _, report in ask.cases],
-        endpoints=outside.endpoints,
+        search=config.search_digests if replaying else config.search,
+        report_texts=[report.text for _, report in desk.ask.cases],
+        endpoints=desk.outside.endpoints,
     )
 
 

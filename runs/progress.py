@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
@@ -81,6 +81,12 @@ class Watcher:
         now.prompt_tokens, now.completion_tokens = totals.prompt_tokens, totals.completion_tokens
         now.cost_usd, now.failed_calls = totals.cost_usd, totals.failed
         self._tell(None)
+
+    def whole(self, lines: Sequence[UnitResult], totals: Totals) -> None:
+        """Everything was done before."""
+        self.begin(len(lines), totals)
+        for line in lines:
+            self.unit(line, reused=True)
 
     def note(self, text: str) -> None:
         """Something the user should read."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import traceback
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 from ..agents import create_protocol
@@ -14,11 +13,11 @@ from ..errors import DeadlineReached, DreamError, HostStop, ReplayMiss, UserErro
 from ..evaluators import make_claims
 from ..ledger import scope
 from ..models import ChatModel
-from ..protocols import load_protocol, seal
+from ..protocols import seal
 from ..protocols.schema import Protocol
 from ..reports.data import ClaimList, Report
 from ..tools import Toolbox
-from .files import slug
+from .kept import Kept
 from .progress import Watcher
 from .store import RunFolder
 from .work import Work
@@ -36,16 +35,17 @@ class Missing:
 class Shared:
     """Loads or makes what units share. Whoever asks second waits for the first."""
 
-    def __init__(self, work: Work, folder: RunFolder, judge: ChatModel, toolbox: Toolbox, watcher: Watcher) -> None:
-        self._work, self._folder, self._judge, self._toolbox = work, folder, judge, toolbox
-        self._watcher = watcher
+    def __init__(
+        self, work: Work, folder: RunFolder, kept: Kept, judge: ChatModel, toolbox: Toolbox, watcher: Watcher
+    ) -> None:
+        self._work, self._folder, self._kept = work, folder, kept
+        self._judge, self._toolbox, self._watcher = judge, toolbox, watcher
         self._jobs: dict[str, asyncio.Task[Any]] = {}
 
     async def protocol(self, task: Task) -> Protocol | Missing:
         """The task's protocol: given, made before, or made now. HostStop and ReplayMiss propagate."""
-        if task.id in self._work.protocols:
-            return self._work.protocols[task.id]
-        name = f"protocols/{slug(task.id)}-{self._work.protocol_request(task)[:12]}.json"
+        if (kept := self._kept.protocol(task)) is not None:
+            return kept
 
         async def make() -> Protocol:
             work = self._work
@@ -60,16 +60,17 @@ class Shared:
             )
             return seal(made)
 
-        return await self._once(name, load_protocol, f"{task.id}/protocol", make)
+        return await self._once(self._kept.protocol_name(task), f"{task.id}/protocol", make)
 
     async def claims(self, task: Task, report: Report) -> ClaimList | Missing:
         """The report's frozen claims. HostStop and ReplayMiss propagate."""
-        name = f"claims/{slug(report.id)}-{self._work.claims_request(task, report)[:12]}.json"
+        if (kept := self._kept.claims(task, report)) is not None:
+            return kept
 
         async def make() -> ClaimList:
             return await make_claims(task, report, self._judge, max_claims=self._work.max_claims)
 
-        return await self._once(name, _load_claims, f"{report.id}/claims", make)
+        return await self._once(self._kept.claims_name(task, report), f"{report.id}/claims", make)
 
     async def close(self) -> None:
         """End what still runs."""
@@ -77,20 +78,13 @@ class Shared:
             job.cancel()
         await asyncio.gather(*self._jobs.values(), return_exceptions=True)
 
-    async def _once(
-        self, name: str, load: Callable[[Path], T], label: str, make: Callable[[], Awaitable[T]]
-    ) -> T | Missing:
+    async def _once(self, name: str, label: str, make: Callable[[], Awaitable[T]]) -> T | Missing:
         if name not in self._jobs:
-            self._jobs[name] = asyncio.create_task(self._load_or_make(name, load, label, make))
+            self._jobs[name] = asyncio.create_task(self._make(name, label, make))
         result: T | Missing = await asyncio.shield(self._jobs[name])
         return result
 
-    async def _load_or_make(
-        self, name: str, load: Callable[[Path], T], label: str, make: Callable[[], Awaitable[T]]
-    ) -> T | Missing:
-        path = self._folder.path / name
-        if path.exists():
-            return load(path)
+    async def _make(self, name: str, label: str, make: Callable[[], Awaitable[T]]) -> T | Missing:
         with scope(label), self._watcher.stage(label):
             try:
                 made = await make()
@@ -106,7 +100,3 @@ class Shared:
                 return Missing(f"{label}: internal error ({type(error).__name__}), see errors.log")
         self._folder.save(name, made)
         return made
-
-
-def _load_claims(path: Path) -> ClaimList:
-    return ClaimList.model_validate_json(path.read_bytes())

@@ -32,6 +32,8 @@ class Work:
     """Version of the protocol creator's prompts."""
     protocols: Mapping[str, Protocol] = field(default_factory=dict)
     """Given ones, by task id."""
+    afresh: bool = False
+    """Nothing that the folder holds is taken over."""
 
     def units(self) -> list[Unit]:
         """All units in plan order: report by report, metrics as in the catalogue."""

@@ -79,7 +79,7 @@ SCORES = {
     ("cited", "kic"): 75.0,  # yes, no, yes, yes
     ("cited", "rq"): 82.5,  # (8 + 6) · 5 = 70 and (10 + 9) · 5 = 95
     ("cited", "factuality"): 75.0,  # 3 supported, 1 contradicted, 1 undecided
-    ("cited", "ci"): 2 * 80 * 50 / 130,  # CA 4 of 5; CF: supported, contradicted, supported, gone
+    ("cited", "ci"): 2 * 80 * (200 / 3) / (80 + 200 / 3),  # CA 4 of 5; CF: supported, contradicted, supported, not read
     ("cited", "da"): 100 * (0.5 + 1.0 + 0.7) / 3,
     ("uncited", "wq"): 100 * 19 / 24,
     ("uncited", "kic"): 50.0,  # yes, yes, no, no

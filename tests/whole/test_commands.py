@@ -11,13 +11,15 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from dream_eval.cli import run
 from servers.chat import hang
-from world import CITED, SCORES, judge_of_world
+from world import AS_OF, CITED, QUERY, SCORES, answer_verifier, judge_of_world
 
+Dream = Callable[..., tuple[int, str, str]]
 DREAM = [sys.executable, "-c", "from dream_eval.cli import main; main()"]
 
 
@@ -43,8 +45,20 @@ def finish(process: subprocess.Popen[str], timeout: float = 60) -> tuple[int, st
     return process.returncode, out, err
 
 
-def dream(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*DREAM, *args], capture_output=True, text=True, cwd=cwd, timeout=60)
+@pytest.fixture
+def dream(world: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Dream:
+    """The command line in this process: what it prints and its exit code, as :func:`run` gives them."""
+    monkeypatch.chdir(world.folder)
+
+    def call(*args: str, **env: str) -> tuple[int, str, str]:
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in env.items():
+                patch.setenv(name, value)
+            capsys.readouterr()
+            code = run(args)
+        return code, *capsys.readouterr()
+
+    return call
 
 
 def lines_of(world: Any) -> list[dict[str, Any]]:
@@ -65,37 +79,53 @@ def wait_for(condition: Any, process: subprocess.Popen[str], seconds: float = 30
         time.sleep(0.01)
 
 
-def test_the_table_the_findings_and_the_paths_are_printed(world: Any) -> None:
-    code, out, err = finish(start(world))
+def test_the_table_the_findings_and_the_paths_are_printed(world: Any, dream: Dream) -> None:
+    code, out, err = dream(*world.command())
     assert code == 0, err
     check_done(world)
     assert "expected at most" in out.split("metric")[0]
-    for shown in ("75.0", "61.5", "n/a", "source quality", "contradicted claim", "dead citation", "missing key fact"):
+    for shown in ("75.0", "72.7", "n/a", "source quality", "contradicted claim", "missing key fact", "has 14 turbines"):
         assert shown in out, shown
     assert re.search(r"run: \d+ calls \(\d+ completion", out)
     assert str(world.out / "results.jsonl") in out
-    again = dream("replay", str(world.out), cwd=world.folder)
-    assert (again.returncode, again.stdout) == (0, "equal: 12 units, byte for byte, no call made\n"), again.stderr
-    shown_calls = dream("ledger", "show", str(world.out), cwd=world.folder)
-    assert "cited/factuality" in shown_calls.stdout
+    assert "cited kic: 75.0" in out
+    code, out, err = dream(*world.command())
+    assert (code, err) == (0, "")
+    assert "all 12 units stand in" in out
+    assert dream("replay", str(world.out)) == (0, "equal: 12 units, byte for byte, no call made\n", "")
+    assert "cited/factuality" in dream("ledger", "show", str(world.out))[1]
     protocol = next((world.out / "protocols").glob("*.json"))
-    assert "has 12 turbines" in dream("protocol", "show", str(protocol), cwd=world.folder).stdout
+    assert "has 12 turbines" in dream("protocol", "show", str(protocol))[1]
 
 
-def test_gates(world: Any) -> None:
+def test_a_run_is_exported_imported_and_replayed_elsewhere(world: Any, dream: Dream) -> None:
+    world.wishes = {"metrics": "wq,da"}
+    assert dream(*world.command())[0] == 0
+    assert dream("ledger", "export", str(world.out), "--out", "shared.sqlite")[0] == 0
+    world.ledger.unlink()
+    assert dream("replay", str(world.out))[0] == 2
+    assert dream("replay", str(world.out), "--ledger", "shared.sqlite")[0] == 0
+    code, out, _ = dream("ledger", "import", "shared.sqlite", "--ledger", "mine.sqlite")
+    assert code == 0
+    assert "imported" in out
+    assert dream("replay", str(world.out), "--ledger", "mine.sqlite")[0] == 0
+    run_name = json.loads((world.out / "run.json").read_text())["run"]
+    assert run_name in dream("ledger", "show", "--ledger", "mine.sqlite")[1]
+
+
+def test_gates(world: Any, dream: Dream) -> None:
     world.wishes = {"metrics": "factuality,da"}
-    assert finish(start(world))[0] == 0
     for gate, expected in (("factuality=75", 0), ("factuality=75.5", 10), ("da=1", 6)):
-        assert finish(start(world, "--fail-under", gate))[0] == expected, gate
+        assert dream(*world.command("--fail-under", gate))[0] == expected, gate
 
 
-def test_killed_at_random_moments_nothing_finished_is_lost_and_nothing_is_asked_twice_but_what_was_in_flight(
+def test_a_kill_at_a_random_moment_costs_what_was_in_flight_and_nothing_else(
     world: Any,
 ) -> None:
     world.chat.delay_s = 0.05
     dice, in_flight = random.Random(7), 0
     kept: list[str] = []
-    for _ in range(5):
+    for _ in range(4):
         process = start(world)
         asked = len(world.chat.requests)
         wait_for(lambda asked=asked: len(world.chat.requests) > asked, process)
@@ -105,7 +135,7 @@ def test_killed_at_random_moments_nothing_finished_is_lost_and_nothing_is_asked_
         time.sleep(0.1)
         in_flight += 16  # the most calls that one process has in flight
         now = [line["unit"] for line in lines_of(world)]
-        assert now[: len(kept)] == kept
+        assert set(kept) <= set(now), "a finished unit was lost"
         kept = now
     code, _, err = finish(start(world))
     assert code == 0, err
@@ -117,7 +147,7 @@ def test_killed_at_random_moments_nothing_finished_is_lost_and_nothing_is_asked_
     for path in world.out.rglob("*.json"):
         json.loads(path.read_text())
     assert not list(world.out.rglob("*.tmp")), "a temporary file of a killed process was left"
-    assert "equal" in dream("replay", str(world.out), cwd=world.folder).stdout
+    assert run(["replay", str(world.out)]) == 0
 
 
 def test_the_first_interrupt_keeps_what_is_in_flight_and_prints_the_command_that_continues(world: Any) -> None:
@@ -168,90 +198,83 @@ def test_a_second_process_on_the_same_run_is_refused_by_name(world: Any) -> None
     check_done(world)
 
 
-def test_a_broken_last_line_costs_only_that_unit(world: Any) -> None:
+def test_a_broken_last_line_costs_only_that_unit(world: Any, dream: Dream) -> None:
     world.wishes = {"metrics": "wq,da"}
-    assert finish(start(world))[0] == 0
+    assert dream(*world.command())[0] == 0
     asked, path = len(world.chat.requests), world.out / "results.jsonl"
     whole = path.read_bytes()
     path.write_bytes(whole[:-40])
-    assert finish(start(world))[0] == 0
+    assert dream(*world.command())[0] == 0
     assert path.read_bytes() == whole
     assert len(world.chat.requests) == asked
 
 
-def test_budget_and_refused_account_have_their_exit_codes(world: Any) -> None:
-    code, out, _ = finish(start(world, "--budget-tokens", "6000"))
+def test_budget_and_refused_account_have_their_exit_codes(world: Any, dream: Dream) -> None:
+    code, out, _ = dream(*world.command("--budget-tokens", "6000"))
     assert code == 4
     assert "budget reached" in out
     with judge_of_world(key="sk-right-0123456789") as chat:
         world.wishes = {"judge": chat.judge, "out": world.folder / "other"}
-        code, out, _ = finish(start(world, env={"DREAM_API_KEY": "sk-wrong-0123456789"}))
+        code, out, _ = dream(*world.command(), DREAM_API_KEY="sk-wrong-0123456789")
     assert code == 5
     assert "to continue" in out
 
 
-def test_no_secret_reaches_a_file_or_the_screen(world: Any) -> None:
-    marker = "sk-marker-5a1e9c7d"
-    tools = "tool-marker-77aa55bb"
+def test_no_secret_reaches_a_file_or_the_screen(world: Any, dream: Dream) -> None:
+    marker, tools = "sk-marker-5a1e9c7d", "tool-marker-77aa55bb"
     with judge_of_world(key=marker) as chat:
-        chat.queue({"echo": f"your key is {marker}"})
+        told = (lambda body: "check the reasoning of" in str(body), lambda body: _leaking(body, marker), [-1])
+        chat._rules.insert(0, told)
         world.wishes = {"judge": chat.judge}
-        code, out, err = finish(start(world, env={"DREAM_API_KEY": marker, "SERPER_API_KEY": tools}))
-    assert code in (0, 6), err
+        code, out, err = dream(*world.command(), DREAM_API_KEY=marker, SERPER_API_KEY=tools)
+    assert code == 0, err
+    assert any("your key is [masked]" in line for line in (world.out / "results.jsonl").read_text().splitlines())
     written = b"".join(path.read_bytes() for path in world.folder.rglob("*") if path.is_file())
     for secret in (marker, tools):
         assert secret.encode() not in written
         assert secret not in out + err
-    said = subprocess.run(
-        [*DREAM, "doctor", "--judge", chat.judge, "--search", f"corpus:{world.folder / 'corpus'}"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "DREAM_API_KEY": marker, "SERPER_API_KEY": tools},
-        timeout=60,
-    )
-    assert "DREAM_API_KEY" in said.stdout
-    assert "SERPER_API_KEY" in said.stdout
-    assert marker not in said.stdout + said.stderr
-    assert tools not in said.stdout + said.stderr
+    asked = ("doctor", "--judge", world.chat.judge, "--search", f"corpus:{world.folder / 'corpus'}")
+    _, said, _ = dream(*asked, DREAM_API_KEY=marker, SERPER_API_KEY=tools)
+    assert "DREAM_API_KEY" in said
+    assert "SERPER_API_KEY" in said
+    assert marker not in said
+    assert tools not in said
 
 
-def test_escape_sequences_of_a_report_are_not_printed(world: Any) -> None:
+def _leaking(body: Any, marker: str) -> str:
+    return answer_verifier(body).replace("The register says so.", f"your key is {marker}")
+
+
+def test_escape_sequences_of_a_report_are_not_printed(world: Any, dream: Dream) -> None:
     evil = "\x1b]0;owned\x07\x1b[2J\x1b[31m"
-    text = CITED.replace("14 turbines [1]", f"{evil}14 turbines [1]")
-    (world.folder / "cited.md").write_text(text)
-    code, out, err = finish(start(world))
+    (world.folder / "cited.md").write_text(CITED.replace("14 turbines [1]", f"{evil}14 turbines [1]"))
+    code, out, err = dream(*world.command())
     assert code == 0, err
     assert "14 turbines" in out
     assert "\x1b" not in out + err
     assert "owned" not in out
 
 
-def test_doctor_says_what_would_be_used_and_that_the_sandbox_works(world: Any) -> None:
-    done = dream(
-        "doctor", "--judge", world.chat.judge, "--search", f"corpus:{world.folder / 'corpus'}", cwd=world.folder
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert re.search(r"^ok +judge: .*reachable", done.stdout, re.MULTILINE)
-    assert re.search(r"^ok +sandbox: ", done.stdout, re.MULTILINE)
-    missing = dream("doctor", "--judge", "openai/gpt-5-mini", "--search", "corpus:nowhere", cwd=world.folder)
-    assert missing.returncode == 1
-    assert "OPENAI_API_KEY" in missing.stdout
-    assert re.search(r"^bad +search corpus:nowhere", missing.stdout, re.MULTILINE)
+def test_doctor_says_what_would_be_used_and_that_the_sandbox_works(world: Any, dream: Dream) -> None:
+    code, out, err = dream("doctor", "--judge", world.chat.judge, "--search", f"corpus:{world.folder / 'corpus'}")
+    assert code == 0, out + err
+    assert re.search(r"^ok +judge: .*reachable", out, re.MULTILINE)
+    assert re.search(r"^ok +sandbox: ", out, re.MULTILINE)
+    code, out, _ = dream("doctor", "--judge", "openai/gpt-5-mini", "--search", "corpus:nowhere")
+    assert code == 10
+    assert "OPENAI_API_KEY" in out
+    assert re.search(r"^bad +search corpus:nowhere", out, re.MULTILINE)
 
 
-def test_protocol_create_writes_a_protocol_that_lints(world: Any) -> None:
-    from world import AS_OF, QUERY
-
+def test_protocol_create_writes_a_protocol_that_evaluate_takes(world: Any, dream: Dream) -> None:
     args = ["--query", QUERY, "--judge", world.chat.judge, "--search", f"corpus:{world.folder / 'corpus'}"]
     more = ["--as-of", AS_OF, "--ledger", str(world.ledger), "--questions", "4", "--reasoning", "2"]
-    made = dream("protocol", "create", *args, *more, "--out", "p.json", cwd=world.folder)
-    assert made.returncode == 0, made.stderr
-    assert "Key questions (4)" in made.stdout
-    assert (world.folder / "p.json").exists()
-    lint = dream("protocol", "lint", "p.json", cwd=world.folder)
-    assert lint.returncode in (0, 1)
-    assert "Traceback" not in lint.stderr
+    code, out, err = dream("protocol", "create", *args, *more, "--out", "p.json")
+    assert code == 0, err
+    assert "Key questions (4)" in out
+    code, out, err = dream("protocol", "lint", "p.json")
+    assert (code, err) == (10, "")  # it has fewer questions than a protocol should have
     asked = len(world.chat.requests)
     world.wishes = {"protocol": world.folder / "p.json", "metrics": "kic"}
-    assert finish(start(world))[0] == 0
+    assert dream(*world.command())[0] == 0
     assert len(world.chat.requests) == asked + 2

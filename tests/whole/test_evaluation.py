@@ -40,9 +40,11 @@ async def test_every_metric_scores_what_was_worked_out_by_hand(world: Any) -> No
         Outcome.UNDECIDED,
     ]
     assert (facts.coverage.decided, facts.coverage.checked) == (4, 5)
-    assert unit(result, "cited", "ci").parts["ca"] == 80
-    assert unit(result, "cited", "ci").parts["cf"] == 50
-    assert "dead_citation" in unit(result, "cited", "ci").flags
+    pairs = unit(result, "cited", "ci")
+    assert pairs.parts["ca"] == 80
+    assert pairs.parts["cf"] == pytest.approx(200 / 3)
+    assert pairs.parts["cf_low"] == 50  # the page that could not be read counts as unsupported here, and only here
+    assert (pairs.coverage.decided, pairs.coverage.checked) == (3, 4)
     assert "no_citations" in unit(result, "uncited", "ci").flags
     assert unit(result, "uncited", "da").status is Status.NOT_APPLICABLE
 
@@ -54,14 +56,13 @@ async def test_the_summary_names_what_is_wrong(world: Any) -> None:
     assert kinds == {
         ("contradicted claim", "factuality"),
         ("citation that does not hold", "ci"),
-        ("dead citation", "ci"),
         ("missing key fact", "kic"),
         ("reasoning flaw", "rq"),
     }
     wrong = next(worst for worst in cited.worst if worst.kind == "contradicted claim")
     assert "14 turbines" in wrong.text
     assert "12 turbines" in (wrong.quote or "")
-    assert wrong.url == "https://tidal-authority.gov.uk/register"
+    assert wrong.url in ("https://tidal-authority.gov.uk/register", "https://www.lindow-energy.com/barrage")
     flaw = next(worst for worst in cited.worst if worst.kind == "reasoning flaw")
     assert "14 turbines" in flaw.text
     assert flaw.flaw == "unsupported claim"
@@ -198,7 +199,7 @@ async def test_a_refused_account_ends_the_run_and_the_right_key_finishes_it(
         refused = await world.run(judge=chat.judge)
         assert refused.state is RunState.REFUSED
         assert refused.exit_code == Exit.REFUSED
-        assert len(refused.results) == 0
+        assert [(line.report, line.metric) for line in refused.results] == [("uncited", "da")]  # asks nobody
         monkeypatch.setenv("DREAM_API_KEY", "sk-right-0123456789")
         done = await world.run(judge=chat.judge)
         assert done.state is RunState.FINISHED
