@@ -242,10 +242,12 @@ class MontyExecutor(PythonExecutor):  # type: ignore[misc]  # smolagents is unty
             self._lose()
             return StepFailed(f"The code's last value cannot be shown ({type(error).__name__}). {GONE}")
         kind = type(error.exception()).__name__
-        if kind == "TimeoutError":
-            # How far the code came before its time was over differs from run to run: nothing of it is shown.
+        if kind in ("TimeoutError", "MemoryError"):
+            # Which limit comes first, and how far the code came before, differs from run to run: nothing of it is
+            # told, so that a replay reads the same.
             self._lose()
-            return StepFailed(f"The code ran longer than {self.limits.seconds:g} s and was ended. {GONE}")
+            allowance = f"{self.limits.seconds:g} s or {self.limits.memory // 2**20} MB"
+            return StepFailed(f"The code took more than {allowance} and was ended. {GONE}")
         return StepFailed(self._explain(error, kind, step))
 
     def _explain(self, error: MontyError, kind: str, step: _Step) -> str:

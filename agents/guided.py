@@ -68,12 +68,7 @@ class Guide:
 
     async def _read(self, urls: Sequence[str]) -> list[Read]:
         pages = await asyncio.gather(*(self.toolbox.read(url) for url in urls))
-        good = []
-        for page in pages:
-            after = self.shelf.as_of.place(page.published) is Dating.AFTER
-            read = self.shelf.put(page)
-            if read is not None and not after:
-                good.append(read)
+        good = [read for read in map(self.shelf.put, pages) if read is not None]
         uses = tuple(
             ToolUse(
                 tool="read_page",

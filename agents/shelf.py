@@ -63,14 +63,18 @@ class Shelf:
     def __init__(self, as_of: AsOf) -> None:
         self.as_of = as_of
         self._reads: dict[str, Read] = {}
+        self._late: set[str] = set()
         self.queries: list[str] = []
         self.pages: list[Page] = []
         """Every page asked for, whatever its state, in order."""
 
     def put(self, page: Page) -> Read | None:
-        """Keep a page. None when it cannot be evidence: not readable, or the report itself."""
+        """Keep a page. None when it cannot be evidence: not readable, the report itself, dated after the as-of date."""
         self.pages.append(page)
         if page.state is not PageState.OK or COPY in page.flags or not page.text.strip():
+            return None
+        if self.as_of.place(page.published) is Dating.AFTER:
+            self._late.add(page.url)
             return None
         found = self._reads.get(page.url) or read(page)
         self._reads[page.url] = self._reads[page.final_url] = found
@@ -87,13 +91,13 @@ class Shelf:
 
     def problem(self, url: str, sentence: int) -> str | None:
         """Why a pointer cannot be evidence; None: it can. The words are ours (the address is not repeated)."""
+        if url in self._late:
+            return f"that page is dated after {self.as_of.day}"
         found = self.get(url)
         if found is None:
             return "that url was not read with read_page in this job"
         if found.sentence(sentence) is None:
             return f"that page has no sentence {sentence}, only 1 to {len(found.spans)}"
-        if self.as_of.place(found.page.published) is Dating.AFTER:
-            return f"that page is dated after {self.as_of.day}"
         return None
 
     def provenance(self, url: str, sentence: int) -> Provenance | None:

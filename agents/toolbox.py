@@ -44,15 +44,17 @@ class HostTool(Tool):  # type: ignore[misc]  # smolagents is untyped
     def _shown(self, page: Page, find: str | None) -> Json:
         """A page as the agent's code gets it, numbered sentences as ``text``."""
         self.last_key = page.key
-        if COPY in page.flags:
-            return {"url": page.url, "state": COPY, "text": ""}
-        if page.state is not PageState.OK:
-            return {"url": page.url, "state": page.state.value, "reason": cut(page.reason, 200), "text": ""}
-        if self._shelf.as_of.place(page.published) is Dating.AFTER:
-            self._shelf.pages.append(page)
-            return {"url": page.url, "state": "after_the_as_of_date", "text": ""}
         read = self._shelf.put(page)
-        return self._page(page, read, find) if read else {"url": page.url, "state": "empty", "text": ""}
+        if read is not None:
+            return self._page(page, read, find)
+        state, reason = page.state.value, cut(page.reason, 200)
+        if COPY in page.flags:
+            state = COPY
+        elif self._shelf.as_of.place(page.published) is Dating.AFTER:
+            state = "after_the_as_of_date"
+        elif page.state is PageState.OK:
+            state = "empty"
+        return {"url": page.url, "state": state, "reason": reason, "text": ""}
 
     def _page(self, page: Page, read: Read, find: str | None) -> Json:
         numbers = (read.about(find) if find else []) or list(range(1, len(read.spans) + 1))

@@ -102,7 +102,7 @@ async def test_the_system_prompt_is_short(chat, model, toolbox, task):
     [
         (key("Does it name 8 GW?", "https://never.read/x", 1), "was not read"),
         (key("Does it name 8 GW?", GRID, 9), "has no sentence 9, only 1 to 3"),
-        (key("Does it name the limit?", LATE, 1), "was not read"),
+        (key("Does it name the limit?", LATE, 1), "is dated after 2026-05-01"),
         (key("What is the grid limit?", GRID, 1), "yes or no"),
         (key("Does it name the limit and does it name the year?", GRID, 1), "asks two things"),
         (key("Does the report state that the limit rose to 9 GW?", GRID, 1), "a number of its question"),

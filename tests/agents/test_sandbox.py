@@ -33,10 +33,6 @@ REFUSED = {
     "walks from a tool's class": ("print(add.__class__.__mro__)", "AttributeError"),
     "reads attributes by format": ("print('{0.__class__.__init__.__globals__}'.format(add))", "AttributeError"),
     "looks into modules": ("import sys\nprint(sys.modules)", "AttributeError"),
-    "takes memory at once": ("x = 'a' * 10**9", "MemoryError"),
-    "takes memory in a list": ("x = [0] * 10**9", "MemoryError"),
-    "doubles until it breaks": ("x = 'a'\nfor _ in range(60):\n    x += x", "MemoryError"),
-    "builds a huge integer": ("x = 10 ** 10 ** 9\nprint(x)", "Error"),
     "recurses": ("def f(n):\n    return f(n + 1)\nf(0)", "RecursionError"),
     "passes a function": ("add(lambda: 1, 2)", "the call failed"),
     "passes deep JSON": ("d = 1\nfor _ in range(5000):\n    d = [d]\nadd(d, 1)", "nested too deeply"),
@@ -49,6 +45,10 @@ REFUSED = {
 }
 
 ENDED = {
+    "takes memory at once": "x = 'a' * 10**9",
+    "takes memory in a list": "x = [0] * 10**9",
+    "doubles until it breaks": "x = 'a'\nfor _ in range(60):\n    x += x",
+    "builds a huge integer": "x = 10 ** 10 ** 9\nprint(x)",
     "loops": "while True:\n    pass",
     "loops and swallows": "while True:\n    try:\n        1 / 0\n    except BaseException:\n        pass",
     "prints without end": "while True:\n    print('x' * 1000)",
@@ -156,11 +156,11 @@ async def test_clock_and_chance_are_those_of_the_job(chat, run):
 
 async def test_observations_are_the_same_in_every_run(chat, run):
     """Nothing measured, no address and no path: a replay must ask the model the very same question."""
-    program = "print(add, lambda: 0, {'b', 'a'}, hash('x'))\nx = 'a' * 10**9"
+    program = "print(add, lambda: 0, {'b', 'a'}, hash('x'))\nopen('/root/a/b')"
     await run(program, DONE)
     await run(program, DONE, max_tokens=501)
     assert last_user(chat.requests[1]) == last_user(chat.requests[3])
-    assert "memory limit exceeded\n" in last_user(chat.requests[1])
+    assert "Permission denied: '…'" in last_user(chat.requests[1])
 
 
 async def test_workers_end_with_their_jobs(run):
