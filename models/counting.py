@@ -18,6 +18,8 @@ def count_tokens(text: str) -> int:
 
     A digit, sign or line break counts 1, a letter of Latin script 1/2.7 (English prose has about 4 letters a
     token), an accented, Cyrillic, Greek, Hebrew or Arabic letter 1, a Chinese, Japanese or Korean one 1.5, an emoji 4.
+    Measured against the tokenizer of Qwen2.5: 1.3 to 1.75 times the tokens of English pages, 1.0 to 2.7 of fourteen
+    other languages; long hexadecimal and base64 strings are the exception, with up to 1.5 times what is said here.
     """
     raw = text.encode("utf-8", "replace")
     letters = len(raw) - len(raw.translate(None, _LETTERS))

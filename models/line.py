@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -38,10 +38,10 @@ class Line:
             raw = await self.client.chat.completions.with_raw_response.create(**arguments)
         except openai.APIError as error:
             raise Failed(from_exception(error)) from error
-        return _decode(raw.content, raw.status_code, dict(raw.headers))
+        return _decode(raw.content, raw.status_code, raw.headers)
 
 
-def _decode(content: bytes, status: int, headers: dict[str, str]) -> dict[str, Any]:
+def _decode(content: bytes, status: int, headers: Mapping[str, str]) -> dict[str, Any]:
     try:
         data = json.loads(content)
     except (ValueError, RecursionError) as error:
@@ -59,13 +59,15 @@ _lines: dict[tuple[int, str, str], Line] = {}
 
 
 @asynccontextmanager
-async def open_line(base_url: str, key: str | None, limits: Limits, *, alone: bool) -> AsyncIterator[Line]:
+async def open_line(
+    base_url: str, key: str | None, limits: Limits, *, alone: bool = False, own: bool = False
+) -> AsyncIterator[Line]:
     """The line to ``base_url``, shared while it is open by all of this loop with the same key. ``alone``: one call
-    at a time."""
+    at a time; ``own``: a server of the user's own, reached without any proxy that the environment names."""
     name = (id(asyncio.get_running_loop()), base_url, key or "")
     line = _lines.get(name)
     if line is None:
-        line = _lines[name] = _new(base_url, key, limits, alone)
+        line = _lines[name] = _new(base_url, key, limits, alone, own)
     line.users += 1
     try:
         yield line
@@ -76,10 +78,13 @@ async def open_line(base_url: str, key: str | None, limits: Limits, *, alone: bo
             await line.client.close()
 
 
-def _new(base_url: str, key: str | None, limits: Limits, alone: bool) -> Line:
-    from openai import AsyncOpenAI, Timeout
+def _new(base_url: str, key: str | None, limits: Limits, alone: bool, own: bool) -> Line:
+    from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
 
     seconds = limits.timeout_s * (4 if alone else 1)
     timeout = Timeout(seconds, connect=limits.connect_s)
-    client = AsyncOpenAI(base_url=base_url, api_key=key or _NO_KEY, max_retries=0, timeout=timeout)
+    transport = DefaultAsyncHttpxClient(timeout=timeout, trust_env=not own)
+    client = AsyncOpenAI(
+        base_url=base_url, api_key=key or _NO_KEY, max_retries=0, timeout=timeout, http_client=transport
+    )
     return Line(client, Limiter(1 if alone else limits.concurrency))

@@ -58,7 +58,7 @@ async def _hosted(judge: Judge, ledger: Ledger, limits: Limits) -> AsyncIterator
     key = judge.key()
     if key:
         ledger.hide(key)
-    async with open_line(judge.provider.base_url, key, limits, alone=False) as line:
+    async with open_line(judge.provider.base_url, key, limits, own=judge.provider.free) as line:
         yield ChatModel(card, ledger, line, limits)
 
 
@@ -76,7 +76,7 @@ async def _local(
         card = _local_card(server.sha256, server.context)
         if name not in (LOCAL, card.name):
             raise UserError(f"judge {name!r} is another model file; DREAM_LOCAL_MODEL is to name it, not {card.name}")
-        async with open_line(server.base_url, None, limits, alone=True) as line:
+        async with open_line(server.base_url, None, limits, alone=True, own=True) as line:
             yield ChatModel(card, ledger, line, limits)
 
 

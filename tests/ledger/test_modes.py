@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -210,6 +210,22 @@ async def test_replay_after_a_resume_gives_the_later_outcome(path: Path, ask: An
                 continue
     with Ledger.open(path, run="r", mode=Mode.REPLAY) as ledger, scope("a/wq"):
         assert (await ledger.call(ask(), outside("never"))).body == "up"
+
+
+async def test_replay_elsewhere_prefers_the_usable_to_the_newest(path: Path, ask: Any, outside: Any) -> None:
+    outcomes = {
+        "a": outside("up"),
+        "b": outside("blocked", usable=False),
+        "c": outside.failing(ToolFailed("down")),
+    }
+    for name, outcome in outcomes.items():
+        with Ledger.open(path, run="r", mode=Mode.REFRESH) as ledger, scope(name), suppress(ToolFailed):
+            await ledger.call(ask(), outcome)
+    for run in ("r", "unknown"):
+        with Ledger.open(path, run=run, mode=Mode.REPLAY) as ledger, scope("elsewhere"):
+            assert (await ledger.call(ask(), outside("never"))).body == "up"
+        with Ledger.open(path, run=run) as ledger:
+            assert (await ledger.call(ask(), outside("never"))).body == "up"
 
 
 async def test_equal_requests_at_the_same_time_share_one_call(ask: Any) -> None:

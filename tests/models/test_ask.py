@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from dream_eval.core import Frozen
 from dream_eval.errors import BadReply, CallRefused
-from dream_eval.ledger import Ledger, Mode
+from dream_eval.ledger import Ledger, Mode, list_calls
 from dream_eval.models import ChatModel, Limits, ask, open_model, schema_of, system, user
 from pydantic import Field
 from servers.chat import ScriptedChat, error, last_user, say, schema_sent
@@ -90,6 +90,7 @@ async def test_two_bad_replies_are_a_failure_with_the_raw_reply(chat: ScriptedCh
             with pytest.raises(BadReply) as again:
                 await ask(model, QUESTION, Verdict, max_tokens=50)
     assert (str(again.value), again.value.raw) == (str(caught.value), bad)
+    assert [call.state for call in list_calls(path, "r")] == ["unusable", "unusable"]
     chat.always(GOOD)
     with Ledger.open(path, run="r") as ledger:  # spoiled: the next run asks again
         async with open_model(chat.judge, ledger, limits=QUICK) as model:

@@ -122,7 +122,7 @@ async def test_cached_tokens_are_found_where_endpoints_put_them(
 async def priced(chat: ScriptedChat, ledger: Ledger, price: Price | None, work: Any) -> Any:
     """Run ``work`` on a judge with a price of our choice at the scripted server."""
     card = Card(name="test/m", endpoint="https://priced/v1", model="m", context=1000, price=price)
-    async with open_line(chat.url, None, QUICK, alone=False) as line:
+    async with open_line(chat.url, None, QUICK) as line:
         return await work(ChatModel(card, ledger, line, QUICK))
 
 
@@ -211,6 +211,13 @@ async def test_a_dollar_budget_does_not_start_with_an_unknown_price(monkeypatch:
             assert model.context == 400_000
 
 
+async def test_a_dollar_budget_lets_no_call_of_unknown_price_out(chat: ScriptedChat) -> None:
+    chat.always("x")
+    with Ledger.open(None, run="r", budget=Budget(usd=1)) as ledger, pytest.raises(UserError, match="no price is"):
+        await priced(chat, ledger, None, lambda m: m.complete([user("hi")], max_tokens=3))
+    assert chat.requests == []
+
+
 async def test_a_missing_key_is_named(monkeypatch: pytest.MonkeyPatch, ledger: Ledger) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(UserError, match="OPENAI_API_KEY"):
@@ -262,6 +269,18 @@ async def test_judges_of_one_endpoint_share_their_line(chat: ScriptedChat, ledge
     async with open_model(chat.judge, ledger) as three:
         assert three._open_line() is not line
     assert line.client.is_closed()
+
+
+async def test_a_server_of_ones_own_is_reached_without_a_proxy(
+    chat: ScriptedChat, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    chat.always("ok")
+    async with open_model(chat.judge, ledger, limits=QUICK) as model:
+        assert (await model.complete([user("hi")], max_tokens=3)).text == "ok"
 
 
 def test_price_of_a_server_of_ones_own_is_nothing(chat: ScriptedChat) -> None:
