@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .claims import Batch, Proposal, batches, freeze_claims, mark_of, marks_of, sources_of
+from .cleaner import given_offset, restore, uncut
 from .data import (
     Claim,
     ClaimList,
@@ -17,21 +18,27 @@ from .data import (
     SourceKind,
     Span,
 )
+from .lints import RULES
+from .loaders import load_reports
 from .numbers import missing_numbers, numbers_in
-from .parse import read_report
+from .overview import Overview, cited_sentences, lint_json, overview
+from .parse import read_report, report_digest, word_count
 from .sentences import split_sentences
 from .similar import are_twins, polarity, same_signs
+from .tasks import join, load_tasks
 from .text import content_words, fold, language_of
 from .urls import find_arxiv, find_doi, host_of, normalise_url, unwrap_url
 from .view import line_of, numbered, sentence_of
 
 __all__ = [
+    "RULES",
     "Batch",
     "Claim",
     "ClaimList",
     "Cut",
     "Finding",
     "Mark",
+    "Overview",
     "Proposal",
     "Report",
     "Segment",
@@ -42,25 +49,36 @@ __all__ = [
     "Span",
     "are_twins",
     "batches",
+    "cited_sentences",
     "content_words",
     "find_arxiv",
     "find_doi",
     "fold",
     "freeze_claims",
+    "given_offset",
     "host_of",
+    "join",
     "language_of",
     "line_of",
+    "lint_json",
+    "load_reports",
+    "load_tasks",
     "mark_of",
     "marks_of",
     "missing_numbers",
     "normalise_url",
     "numbered",
     "numbers_in",
+    "overview",
     "polarity",
     "read_report",
+    "report_digest",
+    "restore",
     "same_signs",
     "sentence_of",
     "sources_of",
     "split_sentences",
+    "uncut",
     "unwrap_url",
+    "word_count",
 ]

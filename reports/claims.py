@@ -109,7 +109,7 @@ class _MarkIndex:
     def marks(self, sentences: Iterable[int]) -> tuple[Mark, ...]:
         found: dict[int, Mark] = {}
         for number in sentences:
-            marks = self.own.get(number) or self.behind.get(self.report.sentences[number - 1].segment, ())
+            marks = self.own.get(number) or self.behind.get(self.report.sentences[number - 1].segment) or []
             found.update((mark.span.start, mark) for mark in marks)
         return tuple(found[start] for start in sorted(found))
 
@@ -167,9 +167,8 @@ def freeze_claims(
 ) -> ClaimList:
     """Make the frozen claim list of a report out of proposals.
 
-    The order of proposals does not matter for what is kept. With ``max_claims`` the most important check-worthy claims
-    are in ``claims`` (ties by digest) beside those that are not check-worthy; the check-worthy rest is in ``rest``, since
-    citation assurance is never sampled.
+    The order of proposals does not matter. With ``max_claims`` the most important check-worthy claims stay ``selected``
+    (ties by digest); the others stay in the list, since citation assurance is never sampled.
     """
     proposals = sorted(proposals, key=lambda p: (p.sentences, p.text))
     grounds = _Grounds(report)
@@ -186,18 +185,15 @@ def freeze_claims(
     index = _MarkIndex(report)
     claims = [_claim(p, i, index) for i, p in enumerate(merged, 1)]
     worthy = [c for c in claims if c.check_worthy]
-    chosen, rest = claims, ()
-    if max_claims is not None and len(worthy) > max_claims:
+    if max_claims is not None:
         best = sorted(worthy, key=lambda c: (-c.importance, c.digest))[:max_claims]
-        names = {c.id for c in best}
-        chosen = [c for c in claims if not c.check_worthy or c.id in names]
-        rest = tuple(c for c in worthy if c.id not in names)
+        left = {c.id for c in worthy} - {c.id for c in best}
+        claims = [c.model_copy(update={"selected": False}) if c.id in left else c for c in claims]
     whole = ClaimList(
         report=report.digest,
         maker=maker,
         version=version,
-        claims=tuple(chosen),
-        rest=rest,
+        claims=tuple(claims),
         dropped=dropped,
         selected_from=len(worthy) if max_claims is not None else None,
         sentences_read=len(report.sentences) if sentences_read is None else sentences_read,

@@ -156,6 +156,8 @@ class Claim(Frozen):
     time_dependent: bool = False
     sources: tuple[str, ...] = ()
     """Ids of sources cited for it."""
+    selected: bool = True
+    """False: left out by ``--max-claims`` (citation assurance is never sampled and counts it all the same)."""
     digest: str
 
 
@@ -169,8 +171,6 @@ class ClaimList(Frozen):
     version: int
     """Version of the extraction prompt."""
     claims: tuple[Claim, ...]
-    rest: tuple[Claim, ...] = ()
-    """Check-worthy claims that ``--max-claims`` left out: only citation assurance counts them, which is never sampled."""
     dropped: int = 0
     """Proposed claims that the report's own sentences do not carry."""
     selected_from: int | None = None

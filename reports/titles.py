@@ -52,7 +52,7 @@ def is_reference_title(title: str) -> bool:
     outer = _PAREN.sub(" ", plain).strip()
     if _named(outer):
         return True
-    return bool(inside) and not outer and _named(inside[1])
+    return inside is not None and not outer and _named(inside[1])
 
 
 def _named(name: str) -> bool:

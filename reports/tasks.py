@@ -1,0 +1,120 @@
+"""Task files, and which report answers which task."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import io
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..core import Task
+from ..errors import InputError
+from .data import Report
+from .decoding import decode, read_bytes
+from .records import PROMPTS, Record, _prompt_of, parse_json, parse_jsonl, record_id
+from .text import fold, squeeze
+
+
+def load_tasks(path: Path) -> list[Task]:
+    """The tasks of a file: JSONL, JSON or CSV with ``id`` and ``prompt`` (or what the benches call them).
+
+    Raises InputError for a file that cannot be used, with line and field; ids must be unique.
+    """
+    path = Path(path)
+    text = decode(read_bytes(path), path=path).lstrip("\ufeff")
+    if not text.strip():
+        raise InputError("the file is empty", path=path)
+    if path.suffix.lower() == ".csv":
+        rows = [Record(row, i) for i, row in enumerate(csv.DictReader(io.StringIO(text)), 2)]
+    elif path.suffix.lower() in (".jsonl", ".ndjson") or (text.lstrip()[0] == "{" and "\n{" in text):
+        rows = parse_jsonl(text, path)
+    else:
+        rows = parse_json(text, path)
+    tasks: list[Task] = []
+    places: dict[str, int | None] = {}
+    for number, row in enumerate(rows, 1):
+        task = _task(row, number, path)
+        if task.id in places:
+            first = f" (first on line {places[task.id]})" if places[task.id] else ""
+            raise InputError(f"the id {task.id!r} is there twice{first}", path=path, line=row.line, field="id")
+        places[task.id] = row.line
+        tasks.append(task)
+    if not tasks:
+        raise InputError("holds no task", path=path)
+    return tasks
+
+
+def _task(record: Record, number: int, path: Path) -> Task:
+    value = record.value
+    prompt = next((p for n in PROMPTS for p in [_prompt_of(value.get(n))] if p), None)
+    if prompt is None:
+        raise InputError("no prompt in this task", path=path, line=record.line, field="prompt")
+    id = record_id(value) or record.key
+    if id is None:
+        raise InputError(f"no id in task {number}", path=path, line=record.line, field="id")
+    return Task(
+        id=id,
+        prompt=prompt,
+        language=_text(value, "language"),
+        topic=_text(value, "topic") or _text(value, "domain") or _text(value, "category"),
+        as_of=_day(value.get("as_of"), path, record.line),
+    )
+
+
+def _text(value: Any, name: str) -> str | None:
+    found = value.get(name)
+    return found.strip() or None if isinstance(found, str) else None
+
+
+def _day(value: Any, path: Path, line: int | None) -> dt.date | None:
+    if value in (None, ""):
+        return None
+    try:
+        return dt.date.fromisoformat(str(value)[:10])
+    except ValueError:
+        raise InputError(f"{value!r} is no date (YYYY-MM-DD)", path=path, line=line, field="as_of") from None
+
+
+def join(reports: Iterable[Report], tasks: Sequence[Task]) -> list[tuple[Task, Report]]:
+    """Each report with its task: by the task's id that the report carries (or is named by), else by the prompt's text.
+
+    Raises InputError when a report fits no task, or when the id says one task and the prompt another; both are shown.
+    """
+    by_id = {task.id: task for task in tasks}
+    by_prompt: dict[str, list[Task]] = {}
+    for task in tasks:
+        by_prompt.setdefault(_key(task.prompt), []).append(task)
+    return [(_task_for(report, by_id, by_prompt), report) for report in reports]
+
+
+def _key(prompt: str) -> str:
+    return fold(squeeze(prompt)).rstrip(" .。?？!")
+
+
+def _task_for(report: Report, by_id: dict[str, Task], by_prompt: dict[str, list[Task]]) -> Task:
+    names = [report.task_id] if report.task_id else [report.id, report.id.rsplit("/", 1)[-1]]
+    task = next((by_id[name] for name in names if name in by_id), None)
+    said = by_prompt.get(_key(report.prompt), []) if report.prompt else []
+    if task is None and len(said) == 1:
+        return said[0]
+    where = f"report {report.id!r}"
+    if task is None and said:
+        raise InputError(f"{where}: its prompt is that of several tasks ({', '.join(t.id for t in said)})")
+    if task is None:
+        prompt = f", prompt {_short(report.prompt)}" if report.prompt else ""
+        raise InputError(
+            f"{where} (task id {report.task_id or 'none'}{prompt}) fits none of the {len(by_id)} tasks ({', '.join(list(by_id)[:8])} …)"
+        )
+    if report.prompt and _key(report.prompt) != _key(task.prompt):
+        raise InputError(
+            f"{where} says that it answers task {task.id!r}, but the prompts differ: "
+            f"report {_short(report.prompt)}, task {_short(task.prompt)}"
+        )
+    return task
+
+
+def _short(text: str | None) -> str:
+    flat = squeeze(text or "")
+    return repr(flat if len(flat) <= 160 else flat[:157] + "…")
