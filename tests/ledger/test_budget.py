@@ -73,7 +73,7 @@ async def test_what_could_never_fit_does_not_wait() -> None:
         slow = asyncio.create_task(ledger.call(request(1), spending(1, seconds=5), reserve=Reserve(50)))
         await asyncio.sleep(0)
         with pytest.raises(BudgetReached):
-            await asyncio.wait_for(ledger.call(request(2), spending(1), reserve=Reserve(101)), 1)
+            await asyncio.wait_for(ledger.call(request(2), spending(1), reserve=Reserve(101)), 4)
         slow.cancel()
 
 
@@ -85,7 +85,7 @@ async def test_a_waiting_call_is_woken_by_a_stop() -> None:
         await asyncio.sleep(0.01)
         ledger.stop(Interrupted("Ctrl-C"))
         with pytest.raises(Interrupted):
-            await asyncio.wait_for(waiting, 1)
+            await asyncio.wait_for(waiting, 4)
         slow.cancel()
 
 

@@ -129,7 +129,7 @@ async def test_a_hanging_server_costs_one_time_limit_a_try(chat: ScriptedChat, l
     began = time.monotonic()
     async with open_model(chat.judge, ledger, limits=limits) as model:
         assert (await model.complete([user("hi")], max_tokens=3)).text == "at last"
-    assert 0.3 <= time.monotonic() - began < 3
+    assert 0.3 <= time.monotonic() - began < 15
 
 
 async def test_retry_after_is_waited_for(chat: ScriptedChat, ledger: Ledger) -> None:
@@ -162,15 +162,21 @@ async def test_a_stop_ends_the_waiting(chat: ScriptedChat, ledger: Ledger) -> No
         await asyncio.sleep(0.05)
         ledger.stop(Interrupted("Ctrl-C"))
         with pytest.raises(Interrupted):
-            await asyncio.wait_for(call, 1)
+            await asyncio.wait_for(call, 10)
 
 
 async def test_many_at_once_stay_within_the_limit(chat: ScriptedChat, ledger: Ledger) -> None:
-    chat.delay_s = 0.01
-    chat.always("ok")
+    def crowd(body: Any) -> str:
+        until = time.monotonic() + 5
+        while len(chat.requests) > 25 and chat.peak < 6 and time.monotonic() < until:
+            time.sleep(0.002)  # later ones are held until as many are here as may be
+        return "ok"
+
+    chat.always(crowd)
     async with open_model(chat.judge, ledger, limits=Limits(concurrency=6)) as model:
         await asyncio.gather(*(model.complete([user(f"{n}")], max_tokens=3) for n in range(60)))
-    assert 5 <= chat.peak <= 6, "starts at four, rises, and stays within six"
+        assert model._open_line().limiter.allowed == 6
+    assert chat.peak == 6, "starts at four, rises to six, and stays within it"
     assert len(chat.requests) == 60
 
 
