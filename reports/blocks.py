@@ -63,6 +63,10 @@ class Block:
     """Whether a blank line, ruler or heading stands before it."""
     ruled: bool = False
     """Whether a ruler stands before it."""
+    title: str = ""
+    """Of a heading: its text without markers and emphasis."""
+    target: bool | None = None
+    """Whether it holds an address, DOI or arXiv id; None: not looked yet."""
 
 
 @dataclass(slots=True)
@@ -397,7 +401,7 @@ def _comment(state: _State, lines: list[Line], at: int, closers: _Closers) -> in
     return last + 1
 
 
-def with_sections(text: str, blocks: list[Block], title: object = None) -> Iterator[Block]:
+def with_sections(text: str, blocks: list[Block]) -> Iterator[Block]:
     """Fill in ``section`` of each block from the headings above it."""
     stack: list[tuple[int, str]] = []
     path: tuple[str, ...] = ()
@@ -413,9 +417,11 @@ def with_sections(text: str, blocks: list[Block], title: object = None) -> Itera
         yield block
 
 
-_TITLE_MARKUP = re.compile(r"[*_`#]+|\s+")
-
-
 def heading_title(text: str, block: Block) -> str:
     """The heading without markers and emphasis."""
-    return _TITLE_MARKUP.sub(" ", text[block.body : block.end]).strip()
+    if not block.title:
+        plain = text[block.body : block.end]
+        for sign in "*_`#":
+            plain = plain.replace(sign, " ") if sign in plain else plain
+        block.title = " ".join(plain.split())
+    return block.title

@@ -38,7 +38,7 @@ def docx_to_markdown(data: bytes, path: Path) -> str:
 
 
 def _part(archive: zipfile.ZipFile, name: str, path: Path) -> Any:
-    from lxml import etree
+    from lxml import etree  # type: ignore[import-untyped]
 
     try:
         info = archive.getinfo(name)

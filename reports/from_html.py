@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lxml.html import HtmlElement
+    from lxml.html import HtmlElement  # type: ignore[import-untyped]
 
 _DROPPED = frozenset(
     "script style noscript template svg head nav aside form button input select textarea iframe canvas dialog footer".split()
@@ -23,7 +23,7 @@ _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECAS
 
 def html_to_markdown(text: str) -> str:
     """Markdown with headings, lists, tables, code, quotations and all links of a page's main part. Never raises."""
-    from lxml import etree, html
+    from lxml import etree, html  # type: ignore[import-untyped]
 
     parser = html.HTMLParser(huge_tree=True, encoding="utf-8", remove_comments=True)
     try:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from .blocks import Block, parse_blocks, with_sections
 from .cleaner import clean_text
-from .data import Cut, Mark, Report, Segment, SegmentKind, Sentence, Source, Span
+from .data import Cut, Report, SegmentKind, Source
 from .inline import Range, Token, tokens, zones
 from .lints import findings_of
 from .marks import RawMark, SourceBook, find_marks
@@ -55,44 +55,46 @@ def report_digest(text: str, listed: Sequence[Source] = ()) -> str:
 class _Reader:
     text: str
     listed: Sequence[Source]
-    sentences: list[Sentence] = field(default_factory=list)
+    sentences: list[tuple[int, int, str, int]] = field(default_factory=list)
+    """Start, end, reading, index of the segment."""
     marks: list[tuple[RawMark, int, str]] = field(default_factory=list)
     """Mark, sentence number, scope."""
     waiting: list[RawMark] = field(default_factory=list)
     """Marks that stand before the first sentence."""
 
     def report(self, id: str, task_id: str | None, prompt: str | None, cuts: tuple[Cut, ...]) -> Report:
+        """Read the text once, front to back; the plain data are validated in one go."""
         text = self.text
         blocks, lists = find_references(text, list(with_sections(text, parse_blocks(text))))
         book = SourceBook(lists, self.listed)
-        shields: list[list[Range]] = []
-        found: list[list[Token]] = []
-        for block in blocks:
-            inside = zones(text, block.body, block.end) if block.kind in _MARKED else []
-            shields.append(inside)
-            found.append(tokens(text, block.body, block.end, inside) if block.kind in _MARKED else [])
-        spans = [(b.body, b.end, t) for b, t in zip(blocks, found, strict=True)]
-        marks = find_marks(text, book, spans)
+        shields = [zones(text, b.body, b.end) if b.kind in _MARKED else [] for b in blocks]
+        found = [
+            tokens(text, b.body, b.end, inside) if b.kind in _MARKED else []
+            for b, inside in zip(blocks, shields, strict=True)
+        ]
+        marks = find_marks(text, book, [(b.body, b.end, t) for b, t in zip(blocks, found, strict=True)])
         for index, block in enumerate(blocks):
-            links = [(t.start, t.end) for t in found[index]]
-            self._block(index, block, marks[index], sorted([*shields[index], *links]))
+            inside = [*shields[index], *((t.start, t.end) for t in found[index])]
+            self._block(index, block, marks[index], sorted(inside) if len(inside) > 1 else inside)
         self._place_waiting()
         sources = book.sources()
-        final = tuple(self._marks())
-        segments = tuple(_segment(b) for b in blocks)
-        whole = Report(
-            id=id,
-            task_id=task_id,
-            prompt=prompt,
-            text=text,
-            digest=report_digest(text, self.listed),
-            segments=segments,
-            sentences=tuple(self.sentences),
-            sources=sources,
-            marks=final,
-            cuts=cuts,
-            language=language_of(text),
-        )
+        values = {
+            "id": id,
+            "task_id": task_id,
+            "prompt": prompt,
+            "text": text,
+            "digest": report_digest(text, self.listed),
+            "segments": [_segment(b) for b in blocks],
+            "sentences": [
+                {"number": n, "span": {"start": a, "end": b}, "text": t, "segment": i}
+                for n, (a, b, t, i) in enumerate(self.sentences, 1)
+            ],
+            "sources": sources,
+            "marks": self._marks(),
+            "cuts": cuts,
+            "language": language_of(text),
+        }
+        whole = Report.model_validate(values)
         return whole.model_copy(update={"findings": findings_of(whole, book)})
 
     def _block(self, index: int, block: Block, marks: list[RawMark], shields: list[Range]) -> None:
@@ -104,9 +106,7 @@ class _Reader:
             bounds = list(pieces(self.text, block.body, block.end))
         kept = self._keep(bounds, marks, block)
         first = len(self.sentences)
-        for start, end, reading in kept:
-            span = Span(start=start, end=end)
-            self.sentences.append(Sentence(number=len(self.sentences) + 1, span=span, text=reading, segment=index))
+        self.sentences += [(start, end, reading, index) for start, end, reading in kept]
         self._attach(block, marks, first)
 
     def _keep(self, bounds: list[Range], marks: list[RawMark], block: Block) -> list[tuple[int, int, str]]:
@@ -143,7 +143,7 @@ class _Reader:
         trailing = self._trailing(block, marks) if block.kind in _PROSE else len(marks)
         number = first
         for i, mark in enumerate(marks):
-            while number + 1 < len(self.sentences) and self.sentences[number + 1].span.start <= mark.start:
+            while number + 1 < len(self.sentences) and self.sentences[number + 1][0] <= mark.start:
                 number += 1
             self.marks.append((mark, number + 1, "paragraph" if i >= trailing else "sentence"))
 
@@ -160,34 +160,26 @@ class _Reader:
         if not self.waiting:
             return
         if not self.sentences:
-            mark = self.waiting[0]
-            start, end = mark.start, self.waiting[-1].end
-            segment = 0
-            self.sentences.append(
-                Sentence(number=1, span=Span(start=start, end=end), text=self.text[start:end], segment=segment)
-            )
+            start, end = self.waiting[0].start, self.waiting[-1].end
+            self.sentences.append((start, end, self.text[start:end], 0))
         self.marks = [(m, 1, "paragraph") for m in self.waiting] + self.marks
 
-    def _marks(self) -> list[Mark]:
+    def _marks(self) -> list[dict[str, object]]:
         return [
-            Mark(
-                span=Span(start=m.start, end=m.end),
-                raw=self.text[m.start : m.end],
-                sources=tuple(s.id for s in m.sources),
-                sentence=number,
-                scope=scope,
-            )
+            {
+                "span": {"start": m.start, "end": m.end},
+                "raw": self.text[m.start : m.end],
+                "sources": [s.id for s in m.sources],
+                "sentence": number,
+                "scope": scope,
+            }
             for m, number, scope in self.marks
         ]
 
 
-def _segment(block: Block) -> Segment:
-    return Segment(
-        kind=block.kind,
-        span=Span(start=block.start, end=block.end),
-        section=block.section,
-        header=block.header,
-    )
+def _segment(block: Block) -> dict[str, object]:
+    span = {"start": block.start, "end": block.end}
+    return {"kind": block.kind, "span": span, "section": block.section, "header": block.header}
 
 
 _WORD = re.compile(r"\w+")

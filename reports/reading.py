@@ -9,7 +9,6 @@ from html import unescape
 from .marks import RawMark
 from .text import squeeze
 
-_SPECIAL = re.compile(r"[*_`<&\\~\[]")
 _BOLD = re.compile(r"\*\*+|__+(?=\S)|(?<=\S)__+|~~")
 _ITALIC = re.compile(
     r"(?<![\w*])\*(?=[^\s*])([^*\n]{1,300}?)(?<=\S)\*(?![\w*])|(?<![\w_])_(?=[^\s_])([^_\n]{1,300}?)(?<=\S)_(?![\w_])"
@@ -22,27 +21,42 @@ _TAG = re.compile(
 _COMMENT = re.compile(r"<!--(?:(?!-->).){0,2000}-->", re.DOTALL)
 _IMAGE = re.compile(r"!\[([^\[\]]{0,300})\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+.!|>~$-])")
-_LEFT = re.compile(r"\s+([,.;:!?，。；：！？、)）])|([(（])\s+|(?:\(\s*[,;]?\s*\)|（\s*）|\[\s*\])")
+_CLOSING = frozenset(",.;:!?，。；：！？、)）]")
+_EMPTY_PAIRS = frozenset(("()", "（）", "[]"))
 _PIPE = re.compile(r"(?<!\\)\|")
 
 
 def read_text(text: str, start: int, end: int, marks: Sequence[RawMark], *, row: bool = False) -> str:
     """The reading of ``text[start:end]``; ``marks`` are those inside it, in order."""
-    if marks:
-        pieces: list[str] = []
-        at = start
-        for mark in marks:
-            pieces.append(text[at : mark.start])
-            if mark.keep is not None:
-                pieces.append(text[mark.keep[0] : mark.keep[1]])
-            at = max(at, min(mark.end, end))
-        pieces.append(text[at:end])
-        piece = _LEFT.sub(lambda m: m[1] or m[2] or "", "".join(pieces))
-    else:
-        piece = text[start:end]
+    piece = _without(text, start, end, marks) if marks else text[start:end]
     if row:
         piece = " | ".join(cell.strip() for cell in _PIPE.split(piece.strip().removeprefix("|").removesuffix("|")))
-    return squeeze(_plain(piece)) if _SPECIAL.search(piece) else squeeze(piece)
+    return squeeze(_plain(piece))
+
+
+def _without(text: str, start: int, end: int, marks: Sequence[RawMark]) -> str:
+    """The stretch without its marks, and without the blanks and empty brackets that they leave."""
+    out = ""
+    at, removed = start, False
+    for mark in marks:
+        piece = text[at : max(at, mark.start)]
+        out = _closed(out, piece) if removed else out + piece
+        removed = mark.keep is None
+        if mark.keep is not None:
+            out += text[mark.keep[0] : mark.keep[1]]
+        at = max(at, min(mark.end, end))
+    return _closed(out, text[at:end]) if removed else out + text[at:end]
+
+
+def _closed(left: str, right: str) -> str:
+    """Join what stood before and behind a mark that was taken out."""
+    rest = right.lstrip()
+    if rest[:1] not in _CLOSING:
+        return left + right
+    left = left.rstrip()
+    if left[-1:] + rest[:1] in _EMPTY_PAIRS:
+        return left[:-1].rstrip() + rest[1:]
+    return left + rest
 
 
 def _plain(piece: str) -> str:

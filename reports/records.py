@@ -248,7 +248,8 @@ def _listed(item: Any, number: int) -> Source | None:
         return links[0].model_copy(update={"label": str(number)}) if links else None
     if not isinstance(item, dict):
         return None
-    holder = item.get("metadata") if isinstance(item.get("metadata"), dict) and not item.get("url") else item
+    inner = item.get("metadata")
+    holder: dict[str, Any] = inner if isinstance(inner, dict) and not item.get("url") else item
     url = next(
         (holder[n] for n in ("url", "link", "href", "source_url", "uri", "source") if isinstance(holder.get(n), str)),
         None,
@@ -276,7 +277,8 @@ def _annotations(value: Any) -> list[Source]:
         if isinstance(item, list):
             stack += item
         elif isinstance(item, dict):
-            inner = item.get("url_citation") if isinstance(item.get("url_citation"), dict) else item
+            nested = item.get("url_citation")
+            inner: dict[str, Any] = nested if isinstance(nested, dict) else item
             if item.get("type") == "url_citation" and isinstance(inner.get("url"), str):
                 found.append(_source(len(found) + 1, inner["url"], inner.get("title")))
             else:

@@ -82,7 +82,7 @@ def find_references(text: str, blocks: list[Block]) -> tuple[list[Block], list[R
         if block.kind is SegmentKind.HEADING and is_reference_title(heading_title(text, block)):
             stop = _region_end(blocks, at, block.level)
             parts = list(_lines(text, blocks[at:stop]))
-            if _is_list(text, parts, block):
+            if _is_list(text, parts):
                 parts, entries = _entries(text, parts)
                 if entries:
                     lists.append(RefList(entries))
@@ -126,7 +126,13 @@ def _split(text: str, block: Block) -> Iterator[Block]:
         closed = _has_target(text[pieces[-1][0] : end]) and not _wraps(text, end, block.end)
     for i, (start, end) in enumerate(pieces):
         yield replace(
-            block, start=start, end=end, body=block.body if i == 0 else start, gap=block.gap and i == 0, lines=1
+            block,
+            start=start,
+            end=end,
+            body=block.body if i == 0 else start,
+            gap=block.gap and i == 0,
+            lines=1,
+            target=None,
         )
 
 
@@ -136,29 +142,37 @@ def _wraps(text: str, end: int, stop: int) -> bool:
 
 
 def _has_target(piece: str) -> bool:
-    return _FOUND.search(piece) is not None
+    return "http" in piece or _FOUND.search(piece) is not None
+
+
+def _targets(text: str, block: Block) -> bool:
+    """Whether a block holds an address, DOI or arXiv id."""
+    if block.target is None:
+        block.target = _has_target(text[block.body : block.end])
+    return block.target
 
 
 def _like_entry(text: str, block: Block) -> bool:
     piece = text[block.body : block.end]
-    if _has_target(piece):
+    if _targets(text, block):
         return len(piece) < 1200
     if block.kind is SegmentKind.LIST_ITEM:
         return len(piece) < 400 and (block.style in ("bracket", "foot", "define", "sup", "ordered") or len(piece) < 200)
     return len(piece) < 600 and bool(_DATED.search(piece)) and block.kind is SegmentKind.PARAGRAPH
 
 
-def _is_list(text: str, parts: list[Block], heading: Block) -> bool:
+def _is_list(text: str, parts: list[Block]) -> bool:
     """Whether what stands under the heading is a list of sources, and not prose about sources."""
     candidates = [b for b in parts if b.kind not in (SegmentKind.HEADING, SegmentKind.CODE, SegmentKind.MATH)]
     if not candidates:
         return False
-    body = text[candidates[0].start : candidates[-1].end]
     cited = sum(1 for b in candidates if _ends_with_mark(text, b))
     likes = sum(1 for b in candidates if _like_entry(text, b))
-    targets = sum(1 for b in candidates if _has_target(text[b.body : b.end]))
+    targets = sum(1 for b in candidates if _targets(text, b))
     labelled = sum(1 for b in candidates if b.style in ("bracket", "foot", "define", "sup"))
-    dated = len(_DATED.findall(body))
+    if targets * 2 > len(candidates):
+        return cited * 2 < max(2, len(candidates))
+    dated = len(_DATED.findall(text, candidates[0].start, candidates[-1].end))
     strong = targets + labelled or dated >= max(1, len(candidates) // 2) or _all_short_items(text, candidates)
     return bool(strong) and likes * 2 >= len(candidates) and cited * 2 < max(2, len(candidates))
 
@@ -204,11 +218,11 @@ def _entries(text: str, parts: list[Block]) -> tuple[list[Block], list[Entry]]:
 
 def _is_entry(text: str, block: Block, numbered: bool) -> bool:
     if block.kind is SegmentKind.TABLE_ROW:
-        return _has_target(text[block.body : block.end])
+        return _targets(text, block)
     if block.kind is SegmentKind.LIST_ITEM:
         return True
     if numbered and block.kind is SegmentKind.PARAGRAPH:
-        return _has_target(text[block.body : block.end]) and block.end - block.body < 1200
+        return _targets(text, block) and block.end - block.body < 1200
     return _like_entry(text, block)
 
 
@@ -219,7 +233,7 @@ def _continues(text: str, block: Block, group: list[Block], numbered: bool) -> b
         return numbered and first.label is not None and _indent(text, block) > _indent(text, first)
     if block.kind is not SegmentKind.PARAGRAPH or block.ruled or first.kind is not SegmentKind.REFERENCES:
         return False
-    has = any(_has_target(text[b.body : b.end]) for b in group)
+    has = any(_targets(text, b) for b in group)
     piece = text[block.body : block.end]
     if _has_target(piece) and not has:
         return len(squeeze(_FOUND.split(piece, maxsplit=1)[0])) < 40
@@ -335,15 +349,15 @@ def _definitions(text: str, blocks: list[Block], lists: list[RefList]) -> None:
 
 def _defines(text: str, block: Block) -> bool:
     if block.style == "foot":
-        return ":" in text[block.start : block.body] or _has_target(text[block.body : block.end])
-    return block.style == "define" and (_has_target(text[block.body : block.end]) or (block.label or "").isdecimal())
+        return ":" in text[block.start : block.body] or _targets(text, block)
+    return block.style == "define" and (_targets(text, block) or (block.label or "").isdecimal())
 
 
 def _unheaded(text: str, blocks: list[Block], lists: list[RefList]) -> None:
     """Runs of labelled lines with addresses, and a tail of numbered or bare links, without any heading."""
     for run in _runs(blocks):
         styles = {b.style for b in run}
-        targets = sum(1 for b in run if _has_target(text[b.body : b.end]))
+        targets = sum(1 for b in run if _targets(text, b))
         at_end = run[-1] is blocks[-1]
         if styles <= {"bracket", "sup", "define", "foot"}:
             if (

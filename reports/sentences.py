@@ -57,9 +57,9 @@ _TRAIL = re.compile(
 )
 """Citations behind the end of a sentence."""
 
-_END = re.compile(
-    rf"[。！？｡](?:[。！？!?]*[{_CLOSERS}]*)|[!?؟।۔](?:[!?]*[{_CLOSERS}]*)|\.(?:\.+)?[{_CLOSERS}]*|…+[{_CLOSERS}]*|(?<![ \t])[ \t]{{2,}}+\n"
-)
+_END = re.compile(r"[.!?。！？｡؟।۔…]")
+_REST = re.compile(rf"[.。！？!?…]*[{_CLOSERS}]*")
+_HARD_BREAK = re.compile(r"(?<![ \t])[ \t]{2,}+\n")
 _NEXT_WORD = re.compile(r"[\s\"'“‘«(\[*_]*([^\W\d_]+|\d|[^\s])?")
 _ENUMERATOR = re.compile(r"[\s*_(\[]*(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})\Z")
 _CLAUSE = re.compile(r"[;；，,、:：]\s?|\s+")
@@ -106,21 +106,23 @@ def split_range(text: str, start: int, end: int, shields: Sequence[tuple[int, in
 def _stops(text: str, start: int, end: int, shields: Sequence[tuple[int, int]]) -> Iterator[int]:
     starts = [a for a, _ in shields]
     done = start
+    hard = [m.end() for m in _HARD_BREAK.finditer(text, start, end)] if text.find("  \n", start, end) >= 0 else []
+    hard.reverse()
     for match in _END.finditer(text, start, end):
-        a, b = match.span()
-        if a < done:
+        a = match.start()
+        while hard and hard[-1] <= a:
+            done = max(done, hard.pop())
+            yield done
+        if a < done or (starts and (i := bisect_right(starts, a)) and a < shields[i - 1][1]):
             continue
-        if starts and (i := bisect_right(starts, a)) and a < shields[i - 1][1]:
-            continue
-        if text[a] in " \t":
-            done = b
-            yield b
-            continue
+        rest = _REST.match(text, a + 1, end)
+        b = rest.end() if rest else a + 1
         trail = _TRAIL.match(text, b, end)
         stop = trail.end() if trail else b
         if _ends(text, done, a, b, stop, end):
             done = stop
             yield stop
+    yield from reversed(hard)
 
 
 def _ends(text: str, start: int, a: int, b: int, stop: int, end: int) -> bool:
@@ -140,7 +142,7 @@ def _ends(text: str, start: int, a: int, b: int, stop: int, end: int) -> bool:
     following = (found[1] if found else None) or ""
     if mark in "!?":
         return not following[:1].islower()
-    if b - a > 1 and text[a + 1] == "." or mark == "…":
+    if b - a > 1 and text[a + 1] in ".…" or mark == "…":
         return not following[:1].islower() and bool(following)
     return stop > b and not following[:1].islower() or _full_stop(text, start, a, following)
 
