@@ -41,6 +41,9 @@ RESULTS = Results("factuality", VERSION)
 VALUES = {Outcome.SUPPORTED: 100.0, Outcome.PARTLY: 50.0, Outcome.CONTRADICTED: 0.0}
 """What a decided claim is worth; all other outcomes stay out of the score."""
 
+LATER = frozenset({"modified_after", "captured_after"})
+"""Flags of pages whose text may be newer than their date."""
+
 
 async def factuality(case: Case, judge: ChatModel, toolbox: Toolbox, settings: Settings) -> MetricResult:
     """Check every selected claim of the report. Fails when no claim could be checked."""
@@ -137,6 +140,8 @@ def _item(claim: Claim, found: Found, findings: Sequence[Finding]) -> Item:
         outcome, reason = (Outcome.NOT_CHECKED, found.blind) if found.blind else (Outcome.UNDECIDED, "nothing_found")
     if found.late:
         flags = (*flags, "evidence_after_as_of")
+    if _may_be_later(found, findings):
+        flags = (*flags, "evidence_may_be_later")
     evidence = tuple(
         evidence_of(finding.passage, finding.label.sentences, stance=finding.label.stance) for finding in findings
     )
@@ -150,6 +155,12 @@ def _item(claim: Claim, found: Found, findings: Sequence[Finding]) -> Item:
         calls=tuple(dict.fromkeys(call for finding in findings for call in finding.label.calls)),
         detail=_detail(claim, found, findings),
     )
+
+
+def _may_be_later(found: Found, findings: Sequence[Finding]) -> bool:
+    """Whether a page that decides was changed, or captured, after the as-of date, though it is dated before."""
+    deciding = {finding.passage.url for finding in findings if finding.label.stance is not Stance.NEITHER}
+    return any(LATER & set(page.flags) for page in found.pages if page.url in deciding)
 
 
 def _detail(claim: Claim, found: Found, findings: Sequence[Finding]) -> dict[str, Json]:

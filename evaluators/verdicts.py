@@ -243,4 +243,4 @@ def _rounds(longer: str, number: str) -> bool:
     decimals = len(number.partition(".")[2])
     if len(longer.partition(".")[2]) <= decimals or not re.fullmatch(r"\d+(?:\.\d+)?", number):
         return False
-    return abs(float(longer) - float(number)) <= 0.5 / 10**decimals + 1e-9
+    return abs(float(longer) - float(number)) <= 0.5 * 10.0**-decimals + 1e-9
