@@ -296,8 +296,14 @@ def _link(match: re.Match[str], text: str, target: str | None, at: int) -> tuple
         r"(?:mailto|tel|javascript|data|file|sandbox|attachment):", written, re.IGNORECASE
     ):
         return None, match.start(2)
-    keep = None if labels or not text.strip() else match.span(1)
+    keep = None if labels or not text.strip() or _is_address(text, written) else match.span(1)
     return Token(Form.LINK, at, match.end(), labels, written, text, keep), match.end()
+
+
+def _is_address(text: str, target: str) -> bool:
+    """Whether a link's text is only its address or host: nothing that is read."""
+    plain = text.strip(" []()").casefold().removeprefix("https://").removeprefix("http://").removeprefix("www.").rstrip("/")
+    return "." in plain and " " not in plain and plain in target.casefold()
 
 
 def _tag(text: str, at: int, end: int) -> tuple[Token | None, int]:

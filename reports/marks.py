@@ -201,9 +201,10 @@ class SourceBook:
 
 
 _INDEXED = re.compile(
-    r"(?:(?<![^\W_])[a-z]|\b(?:arr|array|list|lst|args|argv|data|vec|vector|matrix|df|row|rows|col|cols|index|idx|items?|nums?|values?|params?|tensor|input|inputs|output|outputs|result|results|self|tuple|str|map|dict)|\w_\w*|[a-z]+\.[a-z_]+|\))\Z"
+    r"(?:(?:^|[\s(=,*+-])[a-z]|\b(?:arr|array|list|lst|args|argv|data|vec|vector|matrix|df|row|rows|col|cols|index|idx|items?|nums?|values?|params?|tensor|input|inputs|output|outputs|result|results|self|tuple|str|map|dict)|\w_\w*|[a-z]+\.[a-z_]+|\w\[[a-z]\])\Z"
 )
-_MATH_BEFORE = re.compile(r"[=∈∉<>≤≥≈~∼±×÷^\\/*{∪∩⊂⊆∖]\s?\Z")
+_INDEXED_SURE = re.compile(r"(?:^|[\s(=,*+-])[a-z]\Z|_\w*\Z|\b(?:arr|args|argv|lst|df|vec|idx)\Z|\w\[[a-z]\]\Z")
+_MATH_BEFORE = re.compile(r"(?:[=∈∉<≤≥≈~∼±×÷^\\/{∪∩⊂⊆∖]|(?<![*])\*|(?<![>\w])>)\s?\Z")
 _INTERVAL_WORD = re.compile(
     r"(?:\b(?:interval|intervals|range|ranges|ranging|CI|bounds?|domain|support|within|vector|vectors|coordinates|pair|tuple|set|scale|scaled|scores?|clipped|normali[sz]ed|values)\b(?:\s(?:of|from|to|in|is|the|between|are))*|区间|范围|取值|置信)[\s:：(]*\Z",
     re.IGNORECASE,
@@ -269,8 +270,8 @@ class Judge:
             return False
         if pair and not known and book.numbered:
             return False
-        if _INDEXED.search(before) and not (known and before[-1:] == ")"):
-            return bool(known) and not re.search(r"(?<![^\W_])[a-z]\Z|_\w*\Z", before)
+        if _INDEXED.search(before):
+            return bool(known) and not _INDEXED_SURE.search(before)
         return True
 
     def _superscript(self, token: Token) -> bool:
@@ -304,7 +305,7 @@ def find_marks(text: str, book: SourceBook, paragraphs: Sequence[tuple[int, int,
     missing: dict[str, Range] = {}
     for start, end, tokens in paragraphs:
         marks = [_mark(book, token, missing) for token in tokens if judge.accepts(token, start, end)]
-        if years:
+        if years and not (judge.brackets and book.numbered):
             marks += _author_marks(text, book, years, start, end, marks)
         out.append(marks)
     for label, (a, b) in missing.items():

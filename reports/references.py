@@ -236,7 +236,7 @@ def _continues(text: str, block: Block, group: list[Block], numbered: bool) -> b
     has = any(_targets(text, b) for b in group)
     piece = text[block.body : block.end]
     if _has_target(piece) and not has:
-        return len(squeeze(_FOUND.split(piece, maxsplit=1)[0])) < 40
+        return not _DATED.search(piece) and len(squeeze(_FOUND.split(piece, maxsplit=1)[0])) < 20
     return numbered and (not block.gap or _indent(text, block) > 0) and len(piece) < 400
 
 
