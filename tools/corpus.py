@@ -20,9 +20,9 @@ from pydantic import Field, ValidationError
 
 from ..core import Frozen
 from ..errors import InputError, UserError
+from ..reports import split_sentences
 from .content import read_markdown
 from .hosts import page_key
-from .sentences import split
 from .words import query_terms, terms
 
 _FORMAT = 1
@@ -34,7 +34,9 @@ CREATE TABLE documents (
 );
 CREATE VIRTUAL TABLE words USING fts5(title, body, content='', tokenize="unicode61 remove_diacritics 0 tokenchars '.'");
 """
-_FIELDS = "url, title, published, site, author, language, flags, text"
+_NAMES = ("url", "title", "published", "site", "author", "language", "flags", "text")
+_FIELDS = ", ".join(_NAMES)
+_STAGE = f"CREATE TEMP TABLE stage (key TEXT PRIMARY KEY, {_FIELDS});"
 _SNIPPET = 300
 _TITLE_WEIGHT = 3.0
 
@@ -102,11 +104,11 @@ class Corpus:
         if not wanted:
             return []
         match = " OR ".join(f'"{term}"' for term in wanted[:40])
-        fields = ", ".join(f"d.{name}" for name in _FIELDS.split(", "))
+        best = "SELECT rowid, bm25(words, ?, 1.0) AS score FROM words WHERE words MATCH ? ORDER BY score, rowid LIMIT ?"
+        fields = ", ".join(f"d.{name}" for name in _NAMES)
         rows = self._db.execute(
-            f"SELECT {fields} FROM words JOIN documents d ON d.id = words.rowid WHERE words MATCH ?"
-            " ORDER BY bm25(words, ?, 1.0), d.key LIMIT ?",
-            (match, _TITLE_WEIGHT, limit),
+            f"SELECT {fields} FROM ({best}) b JOIN documents d ON d.id = b.rowid ORDER BY b.score, d.id",
+            (_TITLE_WEIGHT, match, limit),
         )
         return [_hit(_document(row), wanted) for row in rows]
 
@@ -126,18 +128,21 @@ def corpus_digest(path: Path | str) -> str:
 
 
 def fill(db: sqlite3.Connection, documents: Iterable[Document]) -> int:
-    """Write a corpus into an empty database; the number of documents. Of two under one address the first one stays."""
-    db.executescript(_SCHEMA)
-    count = 0
+    """Write a corpus into an empty database; the number of documents. Of two under one address the first one stays.
+
+    Documents are numbered in the order of their addresses, so that equal corpora are equal down to ties in a ranking.
+    """
+    db.executescript(_SCHEMA + _STAGE)
+    marks = ", ".join("?" * (1 + len(_NAMES)))
     for document in documents:
-        row = _row(document)
-        added = db.execute(
-            f"INSERT OR IGNORE INTO documents(key, {_FIELDS}) VALUES (?{', ?' * 8})", (page_key(document.url), *row)
-        )
-        if added.rowcount:
-            count += 1
-            words = (added.lastrowid, _indexed(document.title), _indexed(document.text))
-            db.execute("INSERT INTO words(rowid, title, body) VALUES (?, ?, ?)", words)
+        row = (page_key(document.url), *_row(document))
+        db.execute(f"INSERT OR IGNORE INTO stage(key, {_FIELDS}) VALUES ({marks})", row)
+    db.execute(f"INSERT INTO documents(key, {_FIELDS}) SELECT key, {_FIELDS} FROM stage ORDER BY key")
+    db.execute("DROP TABLE stage")
+    count = 0
+    for number, title, text in db.execute("SELECT id, title, text FROM documents ORDER BY id"):
+        db.execute("INSERT INTO words(rowid, title, body) VALUES (?, ?, ?)", (number, _indexed(title), _indexed(text)))
+        count += 1
     meta = {"format": str(_FORMAT), "digest": _digest(db), "count": str(count)}
     db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
     db.commit()
@@ -204,12 +209,12 @@ def _hit(document: Document, wanted: list[str]) -> CorpusHit:
 def best_sentence(text: str, wanted: list[str]) -> str:
     """The first sentence with most of the wanted terms, looked for in the first 12,000 characters."""
     head = text[:12_000]
-    folded = head.casefold()
-    spans = split(head)
+    folded = head.lower()
+    spans = split_sentences(head)
     if not spans:
         return ""
-    best = max(spans, key=lambda span: (sum(term in folded[span[0] : span[1]] for term in wanted), -span[0]))
-    return " ".join(head[best[0] : best[1]].split())
+    best = max(spans, key=lambda span: (sum(term in folded[span.start : span.end] for term in wanted), -span.start))
+    return " ".join(head[best.start : best.end].split())
 
 
 def documents_of(path: Path) -> Iterator[Document]:

@@ -14,8 +14,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from ..core import PageState
+from ..reports import split_sentences
 from .data import Page, Passage
-from .sentences import split
 from .words import query_terms, terms
 
 _K1, _B = 1.2, 0.5
@@ -41,7 +41,10 @@ class PassageIndex:
         self._mean = max(1.0, sum(map(len, self._words)) / max(1, len(self._words)))
 
     def _add(self, text: str) -> None:
-        for start, end in split(text):
+        for span in split_sentences(text):
+            start, end = span.start, span.end
+            if not any(map(str.isalnum, text[start:end])):
+                continue
             number = len(self._spans)
             words = tuple(map(sys.intern, terms(text[start:end])))
             self._spans.append((start, end))

@@ -7,10 +7,7 @@ import pytest
 from dream_eval.core import Dating, PageState
 from dream_eval.tools import Page, PassageIndex, best_passages, independent, is_copy
 from dream_eval.tools.copies import holds_report, shingles
-from dream_eval.tools.sentences import split
 from dream_eval.tools.words import query_terms, terms
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 
 def page(text, url="https://a.example/", **more):
@@ -49,38 +46,6 @@ def test_cjk_is_cut_into_pairs():
 def test_a_query_of_stop_words_alone_still_asks():
     assert query_terms("the who") == ["the", "who"]
     assert query_terms("the river") == ["river"]
-
-
-@pytest.mark.parametrize(
-    ("text", "sentences"),
-    [
-        ("One is here. Two is there! Three?", ["One is here.", "Two is there!", "Three?"]),
-        ("Dr. Smith met Mr. Jones in the U.S. on Jan. 5.", ["Dr. Smith met Mr. Jones in the U.S. on Jan. 5."]),
-        ("It grew by 3.5 percent. Then it fell.", ["It grew by 3.5 percent.", "Then it fell."]),
-        ("河流泥沙增加。湖泊没有变化！真的？", ["河流泥沙增加。", "湖泊没有变化！", "真的？"]),
-        ('He said "No." Then he left.', ['He said "No."', "Then he left."]),
-        ("# Title\n\n- first item\n- second item", ["# Title", "- first item", "- second item"]),
-        ("", []),
-        ("---\n***", []),
-    ],
-)
-def test_sentences(text, sentences):
-    assert [text[start:end] for start, end in split(text)] == sentences
-
-
-@given(st.text(alphabet=st.sampled_from('ab A.!?。 \n")1'), max_size=300))
-@settings(max_examples=300, deadline=None)
-def test_spans_are_in_order_and_lose_no_word(text):
-    spans = split(text)
-    assert all(a < b for a, b in spans)
-    assert all(one[1] <= two[0] for one, two in pairwise(spans))
-    left = set(range(len(text))) - {i for a, b in spans for i in range(a, b)}
-    assert not any(text[i].isalnum() for i in left)
-
-
-def test_a_sentence_without_an_end_is_cut():
-    spans = split("word " * 2000)
-    assert max(end - start for start, end in spans) <= 1200
 
 
 PAGES = [
