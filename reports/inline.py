@@ -302,7 +302,9 @@ def _link(match: re.Match[str], text: str, target: str | None, at: int) -> tuple
 
 def _is_address(text: str, target: str) -> bool:
     """Whether a link's text is only its address or host: nothing that is read."""
-    plain = text.strip(" []()").casefold().removeprefix("https://").removeprefix("http://").removeprefix("www.").rstrip("/")
+    plain = (
+        text.strip(" []()").casefold().removeprefix("https://").removeprefix("http://").removeprefix("www.").rstrip("/")
+    )
     return "." in plain and " " not in plain and plain in target.casefold()
 
 

@@ -204,7 +204,7 @@ _INDEXED = re.compile(
     r"(?:(?:^|[\s(=,*+-])[a-z]|\b(?:arr|array|list|lst|args|argv|data|vec|vector|matrix|df|row|rows|col|cols|index|idx|items?|nums?|values?|params?|tensor|input|inputs|output|outputs|result|results|self|tuple|str|map|dict)|\w_\w*|[a-z]+\.[a-z_]+|\w\[[a-z]\])\Z"
 )
 _INDEXED_SURE = re.compile(r"(?:^|[\s(=,*+-])[a-z]\Z|_\w*\Z|\b(?:arr|args|argv|lst|df|vec|idx)\Z|\w\[[a-z]\]\Z")
-_MATH_BEFORE = re.compile(r"(?:[=∈∉<≤≥≈~∼±×÷^\\/{∪∩⊂⊆∖]|(?<![*])\*|(?<![>\w])>)\s?\Z")
+_MATH_BEFORE = re.compile(r"(?:[=∈∉<≤≥≈~∼±×÷^\\/{∪∩⊂⊆∖]|(?<=[\s\d)])\*|(?<![>\w])>)\s?\Z")
 _INTERVAL_WORD = re.compile(
     r"(?:\b(?:interval|intervals|range|ranges|ranging|CI|bounds?|domain|support|within|vector|vectors|coordinates|pair|tuple|set|scale|scaled|scores?|clipped|normali[sz]ed|values)\b(?:\s(?:of|from|to|in|is|the|between|are))*|区间|范围|取值|置信)[\s:：(]*\Z",
     re.IGNORECASE,

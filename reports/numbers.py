@@ -60,12 +60,12 @@ _NUMBER = re.compile(
     rf"""(?P<word>(?<![^\W\d_\u3000-\uffff])[^\W\d_\u3000-\uffff]++(?=\d))?
     (?:(?P<cur>{_BEFORE})\s?)?
     (?P<sign>(?<![\w)\].])[-+])?
-    (?P<digits>\d+(?:[,\u00a0\u202f\u2009']\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)+|\d+|(?<![\w])\.\d+)
+    (?P<digits>\d+(?:[,']\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)+|\d+|(?<![\w])\.\d+)
     (?:\s?-?(?P<scale>{_SCALE})(?![a-z])|(?P<short>[kmbt])(?![a-z\d]))?
     (?:\s?(?P<percent>%|％|percent(?:age\spoints?)?|per\scent|pct|个百分点|個百分點)|\s?(?P<money>{_AFTER})(?![a-z])|\s?(?P<unit>{_UNITS})(?![a-z\d]))?""",
     re.VERBOSE,
 )
-_SEPARATORS = re.compile(r"[,\u00a0\u202f\u2009']")
+_SEPARATORS = re.compile(r"[,']")
 _UNIT_FORMS = {
     "hrs": "hour",
     "hr": "hour",
@@ -76,6 +76,7 @@ _UNIT_FORMS = {
     "m²": "m2",
     "m³": "m3",
 }
+_THIN = re.compile(r"(?<=\d)[\u00a0\u202f\u2009](?=\d{3}(?!\d))")
 _VALUE = re.compile(r"-?\d[\d.]*")
 _ISO = re.compile(r"(?:\d{4}|-)-\d\d(?:-\d\d)?\Z")
 
@@ -87,7 +88,7 @@ def numbers_in(text: str) -> list[str]:
     ``May 1, 2025`` and ``2025年5月1日`` → ``2025-05-01``; ``May 1`` → ``--05-01``; ``H100`` → ``h100``; ``5 km`` → ``5km``.
     Yen and yuan share one sign and are one unit. Linear in the length of the text.
     """
-    folded = fold(text)
+    folded = fold(_THIN.sub(",", text))
     found: list[str] = []
     at = 0
     for match in _DATES.finditer(folded):

@@ -54,6 +54,8 @@ def _closed(left: str, right: str) -> str:
     if rest[:1] not in _CLOSING:
         return left + right
     left = left.rstrip()
+    if left[-1:] in ("(", "（") and rest[0] in ",;，；、":
+        return left + rest[1:].lstrip()
     if left[-1:] + rest[:1] in _EMPTY_PAIRS:
         return left[:-1].rstrip() + rest[1:]
     return left + rest

@@ -36,6 +36,7 @@ _CJK_SIGNS = re.compile(
     r"(?P<no>不|没|没有|未|無|无|非|否|沒)|(?P<up>增长|增加|上升|上涨|提高|提升|扩大|增長|上昇|增え|高于|超过)"
     r"|(?P<down>下降|减少|下跌|降低|缩小|下滑|減少|低下|萎缩|低于)|(?P<more>最大|最高|最多|更多|更高)|(?P<less>最小|最低|最少|更少|更低)"
 )
+_END = " .。!！?？;；"
 _TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _NAME = re.compile(r"(?<![.!?]\s)(?<!\A)\b[A-ZÀ-Þ][\w’'-]*")
 
@@ -62,7 +63,7 @@ def are_twins(text: str, other: str) -> bool:
     """Whether two claims are one: equal numbers, negations, directions and names, and nearly equal wording."""
     from rapidfuzz import fuzz
 
-    left, right = fold(text), fold(other)
+    left, right = fold(text).rstrip(_END), fold(other).rstrip(_END)
     if left == right:
         return True
     if not same_signs(text, other):

@@ -146,7 +146,9 @@ def test_what_is_no_citation(text):
     assert raws(read("Some claim stands here [1].\n\n" + text)) == ["[1]"]
 
 
-@pytest.mark.parametrize("text", ["There are (1) cost, (2) speed.", "Growth of 5 m² was seen.", "In the year (2020) it grew.", "x¹ and y²"])
+@pytest.mark.parametrize(
+    "text", ["There are (1) cost, (2) speed.", "Growth of 5 m² was seen.", "In the year (2020) it grew.", "x¹ and y²"]
+)
 def test_weak_forms_need_a_numbered_list(text):
     assert raws(read(text, tail="")) == []
 

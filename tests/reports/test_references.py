@@ -85,13 +85,17 @@ def test_addresses_over_lines_and_with_blanks(written, url):
 
 
 def test_dois_and_arxiv_ids_lead_somewhere():
-    report = read("A [1], b [2].\n\n## References\n\n[1] Lee. Title. Journal, 2020. doi:10.1000/XYZ.1\n[2] Kim. Title. arXiv:2401.12345v2 [cs.CL]\n")
+    report = read(
+        "A [1], b [2].\n\n## References\n\n[1] Lee. Title. Journal, 2020. doi:10.1000/XYZ.1\n[2] Kim. Title. arXiv:2401.12345v2 [cs.CL]\n"
+    )
     assert [u for _, _, u in entries(report)] == ["https://doi.org/10.1000/xyz.1", "https://arxiv.org/abs/2401.12345"]
     assert [s.url for s in report.sources] == [None, None]
 
 
 def test_entries_without_address_are_entries():
-    report = read("A [1], b [2].\n\n## References\n\n[1] Lee, A. (2020). Title. Journal 3, 4–5.\n[2] Kim, B. (2021). Other. Press.\n")
+    report = read(
+        "A [1], b [2].\n\n## References\n\n[1] Lee, A. (2020). Title. Journal 3, 4–5.\n[2] Kim, B. (2021). Other. Press.\n"
+    )
     assert [(a, c) for a, _, c in entries(report)] == [("1", None), ("2", None)]
     assert all(len(mark.sources) == 1 for mark in report.marks)
 
@@ -119,7 +123,10 @@ def test_a_section_without_a_list_uses_the_last_one():
 
 
 def test_what_stands_behind_the_list_is_text_again():
-    text = BODY + "## Sources\n\n1. [One](https://a.org/1)\n2. [Two](https://b.org/2)\n\n---\n\nThis ends the report with a sentence."
+    text = (
+        BODY
+        + "## Sources\n\n1. [One](https://a.org/1)\n2. [Two](https://b.org/2)\n\n---\n\nThis ends the report with a sentence."
+    )
     report = read(text)
     assert report.sentences[-1].text == "This ends the report with a sentence."
     assert report.segments[-1].kind is SegmentKind.PARAGRAPH
@@ -181,8 +188,14 @@ def test_an_author_without_entry_is_named():
 
 
 def test_sources_are_numbered_by_first_appearance():
-    report = read("A [2]. B [x](https://c.org/). C [1].\n\n## Sources\n\n[1] One https://a.org/1\n[2] Two https://b.org/2\n")
-    assert [(s.id, s.url) for s in report.sources] == [("s1", "https://b.org/2"), ("s2", "https://c.org/"), ("s3", "https://a.org/1")]
+    report = read(
+        "A [2]. B [x](https://c.org/). C [1].\n\n## Sources\n\n[1] One https://a.org/1\n[2] Two https://b.org/2\n"
+    )
+    assert [(s.id, s.url) for s in report.sources] == [
+        ("s1", "https://b.org/2"),
+        ("s2", "https://c.org/"),
+        ("s3", "https://a.org/1"),
+    ]
 
 
 def test_bare_links_at_the_end_are_listed_only():
