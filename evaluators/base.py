@@ -153,15 +153,27 @@ def first_reason(items: Sequence[Item]) -> str:
 async def together(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     """Results in the order given, all at the same time (limits are below, in models and tools).
 
-    The first error ends the others and is raised.
+    What must stop a unit or the run ends the others at once. A failure of one part (:data:`FAILURES`) lets the others
+    finish, and the first failure in the order given is raised: so a replay fails in the same way, whatever came first.
     """
     tasks = [asyncio.ensure_future(one) for one in work]
     try:
-        return list(await asyncio.gather(*tasks))
+        await _settle(tasks)
+        return [task.result() for task in tasks]
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _settle(tasks: Sequence[asyncio.Task[T]]) -> None:
+    """Wait until all are done, or one has ended in something other than a failure of its part."""
+    waiting = set(tasks)
+    while waiting:
+        done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_EXCEPTION)
+        for task in sorted(done, key=tasks.index):
+            if not isinstance(task.exception(), FAILURES):
+                task.result()
 
 
 # --- reading a report ------------------------------------------------------------------------------------------------

@@ -250,7 +250,9 @@ async def test_a_page_that_cannot_be_read_moves_coverage_and_not_the_score(
 
 
 async def test_no_page_readable_fails_and_still_shows_attribution(bench: Any, chat: ScriptedChat) -> None:
-    result, _ = await over_the_network(bench, {"/a": Reply("no", status=403), "/b": Reply("no", status=403)}, ["/a", "/b"])
+    result, _ = await over_the_network(
+        bench, {"/a": Reply("no", status=403), "/b": Reply("no", status=403)}, ["/a", "/b"]
+    )
     assert (result.status, result.score) == (Status.FAILED, None)
     assert result.reason.startswith("no_page_readable (blocked")
     assert result.parts["ca"] == pytest.approx(100)

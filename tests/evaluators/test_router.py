@@ -207,6 +207,25 @@ async def test_the_first_error_ends_the_other_work() -> None:
     assert ended == ["ended", "ended"]
 
 
+async def test_a_failure_lets_the_others_finish_and_the_first_in_order_is_raised() -> None:
+    import asyncio
+
+    done: list[str] = []
+
+    async def fails(name: str, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        raise ToolFailed(name)
+
+    async def works() -> None:
+        await asyncio.sleep(0.05)
+        done.append("done")
+
+    with pytest.raises(ToolFailed, match="first"):
+        await together([works(), fails("first", 0.03), fails("second", 0.0)])
+    assert done == ["done"]
+    assert await together([]) == []
+
+
 def test_the_documented_call_is_a_coroutine() -> None:
     import inspect
 
