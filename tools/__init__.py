@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .build import Built, build_corpus
     from .copies import independent, is_copy
     from .corpus import Corpus, Document, corpus_digest
-    from .data import Hit, Page, Paper, PaperList, Passage, Repository, RepositoryList, SearchResult
+    from .data import CodeFile, CodeList, Hit, Page, Paper, PaperList, Passage, Repository, RepositoryList, SearchResult
     from .hosts import HostKind, kind_of_host, page_key, registrable_domain, unwrap
     from .keys import known_keys, secret_values
     from .limits import Endpoints, NoSuchHost, ToolLimits
@@ -23,7 +23,7 @@ _HOME = {
         "build": "Built build_corpus",
         "copies": "independent is_copy",
         "corpus": "Corpus Document corpus_digest",
-        "data": "Hit Page Paper PaperList Passage Repository RepositoryList SearchResult",
+        "data": "CodeFile CodeList Hit Page Paper PaperList Passage Repository RepositoryList SearchResult",
         "hosts": "HostKind kind_of_host page_key registrable_domain unwrap",
         "keys": "known_keys secret_values",
         "limits": "Endpoints NoSuchHost ToolLimits",
@@ -36,6 +36,8 @@ _HOME = {
 __all__ = [
     "DEFAULT_SEARCH",
     "Built",
+    "CodeFile",
+    "CodeList",
     "Corpus",
     "Document",
     "Endpoints",

@@ -146,3 +146,22 @@ class RepositoryList(Frozen):
     repositories: tuple[Repository, ...] = ()
     reason: str = ""
     key: str
+
+
+class CodeFile(Frozen):
+    """A file that a code search found."""
+
+    repository: str
+    """``owner/name``."""
+    path: str
+    url: str
+
+
+class CodeList(Frozen):
+    """What a code search brought: GitHub's index as it is now, whatever the as-of date."""
+
+    query: str
+    state: SearchState
+    files: tuple[CodeFile, ...] = ()
+    reason: str = ""
+    key: str

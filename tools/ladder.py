@@ -126,6 +126,7 @@ class PageLadder:
 
     async def _live_or_archived(self, url: str, address: str) -> Page:
         """The page as it is; the capture nearest to the day when it cannot be read, or has changed since."""
+        address = address.split("#", 1)[0]
         page, _ = await self._web(url, address)
         later = self._as_of.given and (page.dating is Dating.AFTER or "modified_after" in page.flags)
         if page.archived or page.reason.startswith("refused:") or not (page.state in _ARCHIVE_HELPS or later):

@@ -63,7 +63,7 @@ class GitHub:
         def ask() -> Answer:
             items: Any = islice(self._github().search_code(query), limit)
             found: list[Json] = [
-                {"name": item.repository.full_name, "path": item.path, "url": item.html_url} for item in items
+                {"repository": item.repository.full_name, "path": item.path, "url": item.html_url} for item in items
             ]
             answer = _answer(SearchState.OK if found else SearchState.EMPTY)
             assert isinstance(answer.body, dict)

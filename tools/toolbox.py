@@ -14,7 +14,7 @@ from ..core import AsOf, Dating, Json, PageState, SearchState
 from ..errors import CallFailed
 from ..ledger import Answer, Kind, Ledger, Mode, Request
 from .copies import holds_report, shingles
-from .data import Hit, Page, Paper, PaperList, Repository, RepositoryList, SearchResult
+from .data import CodeFile, CodeList, Hit, Page, Paper, PaperList, Repository, RepositoryList, SearchResult
 from .hosts import MIRRORS, host_of, on_host, unwrap
 from .keys import KEY_VARIABLES, known_keys, secret_values
 from .limits import Endpoints, ToolLimits
@@ -192,6 +192,21 @@ class Toolbox:
     async def github_read(self, name: str) -> Repository:
         """A repository ``owner/name`` with its README and latest release as of the day."""
         return await self._ladder.repository(name.strip().strip("/"))
+
+    async def github_code(self, query: str, *, limit: int = 5) -> CodeList:
+        """Files that hold ``query``, as GitHub's index has them now; state failed without GITHUB_TOKEN."""
+        github = self._github
+        if github is None:
+            return CodeList(query=query, state=SearchState.FAILED, reason=OFFLINE, key="")
+        body: dict[str, Json] = {"query": query, "limit": limit}
+
+        async def do() -> Answer:
+            return await github.code(query, limit=limit)
+
+        answer, key = await self._call(Kind.GITHUB, "code", body, do)
+        state, reason = _state(answer)
+        files = tuple(CodeFile.model_validate(row) for row in _rows(answer, "files"))
+        return CodeList(query=query, state=state, reason=reason, files=files, key=key)
 
     async def _call(
         self, kind: Kind, endpoint: str, body: Mapping[str, Json], do: Callable[[], Awaitable[Answer]]

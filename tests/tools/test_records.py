@@ -108,6 +108,14 @@ async def test_a_stop_is_not_swallowed(box, ledger):
                 await ask
 
 
+async def test_places_within_a_page_are_one_page(box):
+    async with web_server({"/page": Reply(article("Page", TEXT))}) as server, box(server) as toolbox:
+        one = await toolbox.read(f"{server.url}/page#a")
+        two = await toolbox.read(f"{server.url}/page#:~:text=river")
+    assert one.key == two.key
+    assert server.paths() == ["/page"]
+
+
 async def test_one_page_asked_for_ten_times_at_once_is_fetched_once(box):
     import asyncio
 

@@ -99,6 +99,18 @@ async def test_the_token_is_used_and_not_recorded(box, ledger, monkeypatch):
     assert b"ghp_s3cret" not in stored
 
 
+async def test_code_search_needs_a_token(box, monkeypatch):
+    async with web_server({"*": FakeGitHub(REPOSITORIES)}) as server:
+        async with box(server) as toolbox:
+            without = await toolbox.github_code("sediment")
+        monkeypatch.setenv("GITHUB_TOKEN", "ghp_s3cret")
+        async with box(server) as toolbox:
+            found = await toolbox.github_code("sediment load")
+    assert (without.state, without.files) == (SearchState.FAILED, ())
+    assert "GITHUB_TOKEN" in without.reason
+    assert [(f.repository, f.path) for f in found.files] == [("river/sediment", "src/a.py")]
+
+
 async def test_the_page_itself_when_the_api_is_blocked(box):
     fake = FakeGitHub(REPOSITORIES)
     fake.limit = rate_limit(4102444800)
