@@ -16,9 +16,11 @@ from pydantic import BaseModel
 from ..core import Task
 from ..errors import CallFailed
 from ..models import ChatModel, ask, report_prompt
-from ..reports import Proposal, freeze_claims, numbered
-from ..reports.data import ClaimList, Report, SegmentKind
+from ..reports import Proposal, content_words, freeze_claims, numbered, numbers_in
+from ..reports.data import ClaimList, Report
 from .base import together, windows
+from .candidates import SILENT, candidates, ranked
+from .verdicts import answers_to
 
 CLAIMS_VERSION = 1
 """Of the prompts and rules in this file."""
@@ -82,8 +84,11 @@ async def make_claims(task: Task, report: Report, maker: ChatModel, *, max_claim
 
     With ``max_claims`` only that many claims a batch are written out; the other checkable sentences become claims as
     they stand, so that attribution (CA) still sees all of them. A batch that fails is counted in ``failed_batches``;
-    raises CallFailed when all fail.
+    raises CallFailed when all fail. The embedded maker does not choose (:mod:`.candidates`): it only words what cannot
+    stand alone.
     """
+    if maker.embedded:
+        return await _worded_claims(task, report, maker, max_claims)
     jobs = jobs_of(report, task, maker)
     outcomes = await together(_drafted(job, task, report, maker, max_claims) for job in jobs)
     done = [(job, drafts) for job, drafts in zip(jobs, outcomes, strict=True) if not isinstance(drafts, CallFailed)]
@@ -104,10 +109,9 @@ async def make_claims(task: Task, report: Report, maker: ChatModel, *, max_claim
 def jobs_of(report: Report, task: Task, maker: ChatModel) -> list[Job]:
     """Batches of sentences, each with the window that is shown: headings, code and sources are shown, not asked."""
     kinds = {s.number: report.segments[s.segment].kind for s in report.sentences}
-    silent = {SegmentKind.HEADING, SegmentKind.CODE, SegmentKind.REFERENCES}
     jobs: list[Job] = []
     for shown in windows(report, task, maker):
-        asked = [number for number in shown if kinds[number] not in silent]
+        asked = [number for number in shown if kinds[number] not in SILENT]
         jobs += [Job(shown, tuple(asked[i : i + BATCH])) for i in range(0, len(asked), BATCH)]
     return jobs
 
@@ -152,6 +156,82 @@ def proposals(report: Report, job: Job, drafts: Drafts) -> list[Proposal]:
     ]
     return sorted([*written, *plain], key=lambda proposal: proposal.sentences)
 
+
+# --- the embedded maker ----------------------------------------------------------------------------------------------
+
+# One key a sentence, so that none is left out or made up; "change nothing else" because it likes to tidy up numbers.
+WORDING = """\
+Rewrite each of these sentences of the report so that it can be understood alone: put names in place of "it", "they", \
+"this" and the like. Change nothing else, keep every number.
+{sentences}"""
+
+
+async def _worded_claims(task: Task, report: Report, maker: ChatModel, most: int | None) -> ClaimList:
+    best = ranked(candidates(report, task))
+    chosen = {candidate.number for candidate in best[:most]}
+    texts = {candidate.number: candidate.text for candidate in best}
+    leaning = sorted(candidate.number for candidate in best if candidate.number in chosen and not candidate.alone)
+    failed = 0
+    try:
+        texts |= await _reworded(leaning, texts, task, report, maker)
+    except CallFailed:
+        failed = 1
+    made = [
+        Proposal(
+            text=texts[candidate.number],
+            sentences=(candidate.number,),
+            check_worthy=True,
+            importance=_importance(place, len(best), most),
+            time_dependent=speaks_of_now(candidate.text),
+        )
+        for place, candidate in enumerate(best)
+    ]
+    return freeze_claims(
+        report,
+        sorted(made, key=lambda proposal: proposal.sentences),
+        maker=maker.name,
+        version=CLAIMS_VERSION,
+        max_claims=most,
+        sentences_read=len(report.sentences),
+        failed_batches=failed,
+    )
+
+
+def _importance(place: int, total: int, most: int | None) -> int:
+    """Five for what is chosen, then down in quarters of the rest; without a limit in fifths of all."""
+    if most is None:
+        return 5 - 5 * place // total
+    return 5 if place < most else max(1, 4 - 4 * (place - most) // max(1, total - most))
+
+
+async def _reworded(
+    numbers: list[int], texts: dict[int, str], task: Task, report: Report, maker: ChatModel
+) -> dict[int, str]:
+    """New wordings that keep what the sentences say; others are left out."""
+    found: dict[int, str] = {}
+    for shown in windows(report, task, maker):
+        inside = [number for number in numbers if number in shown]
+        if not inside:
+            continue
+        listed = "\n".join(f"s{number}: {texts[number]}" for number in inside)
+        messages = report_prompt(task.prompt, numbered(report, shown), WORDING.format(sentences=listed))
+        form = answers_to(tuple(f"s{number}" for number in inside), str)
+        answer = (await ask(maker, messages, form, max_tokens=40 + 80 * len(inside))).value
+        for number in inside:
+            new = " ".join(str(getattr(answer, f"s{number}") or "").split())
+            if keeps(new, texts[number]):
+                found[number] = new
+    return found
+
+
+def keeps(new: str, old: str) -> bool:
+    """Whether a new wording has the same numbers and most of the old words, and is not much longer."""
+    words = set(content_words(old))
+    same = len(words & set(content_words(new))) >= 0.7 * len(words)
+    return bool(new) and same and len(new) <= 2 * len(old) + 40 and sorted(numbers_in(new)) == sorted(numbers_in(old))
+
+
+# --- time ------------------------------------------------------------------------------------------------------------
 
 _NOW = re.compile(
     r"\b(?:current(?:ly)?|now|today|to date|so far|latest|newest|at present|presently|still|no longer|not yet|as of|"

@@ -69,19 +69,22 @@ SYSTEM = (
 # The words are those that it was measured to tell apart best: with "supports / refutes / neither" it said "refutes" to
 # everything. Nothing is said of numbers here: a rule about them made no difference, so code checks them.
 PASSAGE_QUESTION = (
-    "Claim: {claim}\n\nIs the claim supported by the evidence, partly supported, contradicted by it, or is there not "
-    "enough evidence? Give the verdict and the numbers of the sentences that decide it."
+    "Claim: {claim}\n\nIs the claim supported by the evidence, {partly}contradicted by it, or is there not enough "
+    "evidence? Give the verdict and the numbers of the sentences that decide it."
 )
 
 PAGE_QUESTION = (
-    "Claims that cite this page:\n{claims}\n\nFor each claim: is it supported by the evidence, partly supported, "
-    "contradicted by it, or is there not enough evidence? Give the verdict and the numbers of the sentences that "
-    "decide it."
+    "Claims that cite this page:\n{claims}\n\nFor each claim: is it supported by the evidence, {partly}contradicted by "
+    "it, or is there not enough evidence? Give the verdict and the numbers of the sentences that decide it."
 )
+
+PARTLY = "partly supported, "
+"""Not offered to the embedded judge: with four words it said "contradicted" to everything."""
 
 ONCE_MORE = "{which}: name at least one sentence between 1 and {last} that decides it, or answer not_enough_evidence."
 
 Word = Literal["supported", "partly_supported", "contradicted", "not_enough_evidence"]
+FewWord = Literal["supported", "contradicted", "not_enough_evidence"]
 
 STANCES: dict[str, Stance] = {
     "supported": Stance.SUPPORTS,
@@ -91,15 +94,19 @@ STANCES: dict[str, Stance] = {
 }
 
 
-def _first_few(value: object) -> object:
+def _first_few(value: object, most: int = MOST_POINTERS) -> object:
     """Take ``3``, ``"[3]"`` and lists that are too long for what they mean; anything else goes to pydantic."""
     items = value if isinstance(value, list | tuple) else [value]
     plain = [int(found[0]) if isinstance(x, str) and (found := re.findall(r"\d+", x)) else x for x in items]
-    return plain[:MOST_POINTERS]
+    return plain[:most]
 
 
-Pointers = Annotated[tuple[int, ...], Field(max_length=MOST_POINTERS), BeforeValidator(_first_few)]
+Pointers = Annotated[tuple[int, ...], Field(max_length=MOST_POINTERS), BeforeValidator(lambda value: _first_few(value))]
 """Sentence numbers as a judge gives them."""
+
+
+Pointer = Annotated[tuple[int, ...], Field(max_length=1), BeforeValidator(lambda value: _first_few(value, 1))]
+"""The same, one of them: for the embedded judge, whose tokens are slow."""
 
 
 class Verdict(BaseModel):
@@ -109,21 +116,37 @@ class Verdict(BaseModel):
     sentences: Pointers = ()
 
 
+class FewVerdict(BaseModel):
+    """The embedded judge's answer on one claim."""
+
+    verdict: FewWord
+    sentences: Pointer = ()
+
+
+AnyVerdict = Verdict | FewVerdict
+
+
 class Answers(BaseModel):
-    """Base of an answer with ids as keys. Some ids may be missing; an object without any of them is no answer."""
+    """Base of an answer with ids as keys. Some ids may be missing; an object without any of them is no answer.
+
+    The schema that a model is held to asks for all of them: a small model that may say null says nothing else.
+    """
 
     @model_validator(mode="before")
     @classmethod
     def _some_of_it(cls, value: object) -> object:
-        if isinstance(value, dict) and not any(id in value for id in cls.model_fields):
+        if not isinstance(value, dict):
+            return value
+        given = {id: one for id, one in value.items() if one is not None and id in cls.model_fields}
+        if not given:
             raise ValueError(f"none of {', '.join(cls.model_fields)} is in it")
-        return value
+        return given
 
 
 @lru_cache(maxsize=64)
-def answers_to(ids: tuple[str, ...], one: type[BaseModel]) -> type[Answers]:
+def answers_to(ids: tuple[str, ...], one: type[Any]) -> type[Answers]:
     """The type of an answer with one ``one`` an id: an object with the ids as keys, so that none can come twice."""
-    fields: dict[str, Any] = dict.fromkeys(ids, (one | None, None))
+    fields: dict[str, Any] = dict.fromkeys(ids, (one, None))
     return create_model("Answers", __base__=Answers, **fields)
 
 
@@ -132,13 +155,14 @@ def answers_to(ids: tuple[str, ...], one: type[BaseModel]) -> type[Answers]:
 
 async def label_passage(claim: str, sentences: Sequence[str], judge: ChatModel) -> Label:
     """What one passage says about one claim. CallFailed when the judge cannot be asked or answers nothing of use."""
-    messages = _messages(sentences, PASSAGE_QUESTION.format(claim=claim))
+    form, partly = form_for(judge)
+    messages = _messages(sentences, PASSAGE_QUESTION.format(claim=claim, partly=partly))
     count = len(sentences)
 
-    def wrong(answer: Verdict) -> str:
+    def wrong(answer: AnyVerdict) -> str:
         return "" if _points(answer, count) else ONCE_MORE.format(which="The verdict", last=count)
 
-    answer, calls = await ask_pointed(judge, messages, Verdict, wrong, max_tokens=80)
+    answer, calls = await ask_pointed(judge, messages, form, wrong, max_tokens=80)
     return guarded(claim, " ".join(sentences), _label(answer, count, calls), lower=Stance.NEITHER)
 
 
@@ -151,8 +175,9 @@ async def label_claims(
     above.
     """
     listed = "\n".join(f"{id}: {text}" for id, text in claims.items())
-    messages = _messages(sentences, PAGE_QUESTION.format(claims=listed))
-    count, form = len(sentences), answers_to(tuple(claims), Verdict)
+    one_form, partly = form_for(judge)
+    messages = _messages(sentences, PAGE_QUESTION.format(claims=listed, partly=partly))
+    count, form = len(sentences), answers_to(tuple(claims), one_form)
 
     def wrong(answer: BaseModel) -> str:
         bad = [id for id in claims if (one := getattr(answer, id)) is not None and not _points(one, count)]
@@ -166,6 +191,11 @@ async def label_claims(
         shown = " ".join(sentences) + (whole or "")
         labels[id] = None if found is None else guarded(text, shown, found, lower=Stance.PARTLY)
     return labels
+
+
+def form_for(judge: ChatModel) -> tuple[type[AnyVerdict], str]:
+    """The answer's type, and the words that the question gains when the judge can say that a part is supported."""
+    return (FewVerdict, "") if judge.embedded else (Verdict, PARTLY)
 
 
 async def ask_pointed(
@@ -189,12 +219,12 @@ def _messages(sentences: Sequence[str], question: str) -> list[Message]:
     return [system(SYSTEM), user(f"{fence(lines)}\n\n{question}")]
 
 
-def _points(answer: Verdict, count: int) -> bool:
+def _points(answer: AnyVerdict, count: int) -> bool:
     """Whether the answer needs no evidence, or points at a sentence that exists."""
     return STANCES[answer.verdict] is Stance.NEITHER or any(1 <= number <= count for number in answer.sentences)
 
 
-def _label(answer: Verdict, count: int, calls: tuple[str, ...]) -> Label:
+def _label(answer: AnyVerdict, count: int, calls: tuple[str, ...]) -> Label:
     stance = STANCES[answer.verdict]
     good = tuple(dict.fromkeys(number for number in answer.sentences if 1 <= number <= count))
     if stance is Stance.NEITHER:

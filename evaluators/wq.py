@@ -38,7 +38,10 @@ Score the writing of the report, and only the writing, not whether its content i
 {criteria}
 Levels: 1 hinders the reader throughout; 2 weak, often hinders; 3 acceptable, some clear faults; 4 good, few small \
 faults; 5 excellent, nothing to improve.
-Give a score for each criterion, then up to three sentences that show a fault: criterion and sentence number."""
+Give a score for each criterion{faults}."""
+
+FAULTS = ", then up to three sentences that show a fault: criterion and sentence number"
+"""Not asked of the embedded judge, which pointed at the first three sentences of every report."""
 
 Level = Literal[1, 2, 3, 4, 5]
 
@@ -50,8 +53,8 @@ class Pointer(BaseModel):
     sentence: int
 
 
-class Scores(BaseModel):
-    """The judge's answer on one window."""
+class PlainScores(BaseModel):
+    """The embedded judge's answer on one window."""
 
     organisation: Level
     clarity: Level
@@ -59,6 +62,11 @@ class Scores(BaseModel):
     concision: Level
     format: Level
     language: Level
+
+
+class Scores(PlainScores):
+    """The judge's answer on one window."""
+
     faults: Annotated[
         tuple[Pointer, ...],
         Field(max_length=3),
@@ -73,7 +81,7 @@ class Window:
     numbers: tuple[int, ...]
     length: int
     """Characters; the weight of the window."""
-    scores: Scores
+    scores: PlainScores
     calls: tuple[str, ...]
 
 
@@ -93,8 +101,9 @@ async def writing_quality(case: Case, judge: ChatModel, toolbox: Toolbox, settin
 async def _window(numbers: tuple[int, ...], case: Case, judge: ChatModel) -> Window:
     text = numbered(case.report, numbers)
     criteria = "\n".join(f"{name}: {meaning}" for name, meaning in CRITERIA.items())
-    messages = report_prompt(case.task.prompt, text, QUESTION.format(criteria=criteria))
-    asked = await ask(judge, messages, Scores, max_tokens=160)
+    form, faults = (PlainScores, "") if judge.embedded else (Scores, FAULTS)
+    messages = report_prompt(case.task.prompt, text, QUESTION.format(criteria=criteria, faults=faults))
+    asked = await ask(judge, messages, form, max_tokens=160)
     return Window(numbers, len(text), asked.value, asked.calls)
 
 
@@ -120,4 +129,5 @@ def score(judged: Sequence[Window], case: Case) -> MetricResult:
 
 
 def _pointed(window: Window, criterion: str) -> list[int]:
-    return [fault.sentence for fault in window.scores.faults if fault.criterion == criterion]
+    faults = window.scores.faults if isinstance(window.scores, Scores) else ()
+    return [fault.sentence for fault in faults if fault.criterion == criterion]
