@@ -59,7 +59,7 @@ _WRAPPER = re.compile(r"\s*(`{3,}|~{3,})[ \t]*(?:markdown|md|text|html)?[ \t]*\r
 _FOOTER = re.compile(
     r"\n\s*(?:Sources and related content|ChatGPT can make mistakes[^\n]*|Gemini can make mistakes[^\n]*|Perplexity can make mistakes[^\n]*|Claude can make mistakes[^\n]*|Share\s*\n\s*Export\s*\n\s*Rewrite|Ask follow-up|Ask anything)\s*\Z"
 )
-_PARAGRAPH = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
+_PARAGRAPH = re.compile(r"^(?=[^\s#|>\-*`$])[^\n]*(?:\n(?![ \t\r]*(?:\n|\Z))[^\n]*)*", re.MULTILINE)
 _NOTE_START = re.compile(
     r"""(?:(?:Now|Next|First|Then|Finally|OK|Okay|Great|Good|Perfect|Alright|Let's\ see)[,.!]?\s+)?
     (?:let\ me|I(?:'ll|’ll|\ will|\ should|\ need|\ still\ need|'d\ like|’d\ like|\ would\ like|'m\ going|’m\ going|\ am\ going|\ want|\ have\ to|\ must|\ can\ now|\ now)\b|let's|to\ (?:provide|give|address|answer)\b[^.:]{0,200},\s+I(?:'ll|’ll|\ will)\b|based\ on\ [^.:]{0,80},\s+I(?:'ll|’ll|\ will)\b)""",
@@ -227,7 +227,7 @@ def _notes(text: str, at: int) -> Iterator[Stretch]:
     """Paragraphs of nothing but announcements, before the first paragraph that cites, and up to the next block."""
     for match in _PARAGRAPH.finditer(text, at):
         start, end = match.span()
-        if end - start > LONGEST_NOTE or text[start] in "#|>-*`$" or text[start].isspace():
+        if end - start > LONGEST_NOTE:
             continue
         if is_note(match.group()):
             while end < len(text) and text[end] in " \t\r\n":

@@ -86,6 +86,8 @@ LARGEST_RANGE = 200
 
 def parse_numbers(body: str) -> tuple[str, ...] | None:
     """The numbers that the inside of a bracket group names, ranges spelt out; None when it is no list of numbers."""
+    if len(body) < 5 and body.isascii() and body.isdigit():
+        return (str(int(body)),)
     if not any(map(str.isdigit, body)) or _NUMBERS.fullmatch(body) is None:
         return None
     found: list[str] = []

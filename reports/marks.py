@@ -144,6 +144,8 @@ class SourceBook:
     def at(self, label: str, offset: int) -> Found | None:
         """The source that a label means at this place: the first list behind it that has the label, else the last before."""
         label = label.casefold()
+        if len(self._tables) == 1 and label in self._tables[0][1]:
+            return self._cite(self._entries[id(self._tables[0][1][label])], offset)
         holders = [(part, table[label]) for part, table in self._tables if label in table]
         if holders:
             if len({entry.text for _, entry in holders}) > 1:
@@ -254,6 +256,8 @@ class Judge:
     def _number(self, token: Token) -> bool:
         labels, text, book = token.labels, self.text, self.book
         known = [label for label in labels if book.knows(label)]
+        if len(known) == len(labels) == 1 and self._plainly(token):
+            return True
         if not labels[0].isdigit():
             return len(known) == len(labels) and bool(labels)
         if not token.plain:
@@ -273,6 +277,16 @@ class Judge:
         if _INDEXED.search(before):
             return bool(known) and not _INDEXED_SURE.search(before)
         return True
+
+    def _plainly(self, token: Token) -> bool:
+        """The common case: one known number behind a blank, a full stop, another mark or a CJK character."""
+        text, at = self.text, token.start - 1
+        before = text[at] if at >= 0 else " "
+        if before == "]":
+            return text[at - 1 : at].isdigit()
+        if before in " ,.;)。，；）】" and text[token.end : token.end + 2].strip()[:1] != "=":
+            return text[at - 1 : at].isalnum() or text[at - 1 : at] in ("%", ")", "]", "。", "”", '"', ".", "，")
+        return "\u3400" <= before <= "\u9fff"
 
     def _superscript(self, token: Token) -> bool:
         if not token.labels or not self.book.numbered:

@@ -1,0 +1,111 @@
+"""Hostile and huge input: linear time and a clear end."""
+
+import time
+
+import pytest
+
+from dream_eval.reports import fold, normalise_url, numbers_in, read_report, split_sentences, uncut
+
+SMALL = 10_000
+LARGE = 4 * SMALL
+
+UNITS = [
+    "[", "]", "[]", "[](", "[a](", "](", "[[a]", "[[[[a]]]]", "[1", "[1,", "[1]", "[1] a\n", "[1]: a\n", "[^1]: a\n", "【", "【1", "(", "(1", "(1) a ",
+    "`", "`a``b", "$", "$a", "$$\n", "\\(", "\\[", "\\[\n", "\\[1", "\\begin{a}\n", "<", "<!--", "<!--\n", "<sup>", "<sup>1", "<a href=", "<think>",
+    "<div>", "*", "**a", "_a", "~~", "#", "# a\n", "## References\n", "References\n[1] a\n", ">", "> ", ">\n", "- ", "- a\n", "- - ", "1. a\n", "1. https://a.org\n",
+    "|", "|a\n", "|a|\n|-|\n", "a|b\n--\n", "-", "---\n", "=", "a\n===\n", "\n", "\r", "\r\n", " ", "\t", "  \n", "    a\n", "a", "a\n", "a ", ".", ". ", "a. B",
+    "!", "?", "…", "。", "中", "中。", "中文[1]。", "https://", "https://a", "https://a.org/", "https://a.org/(", "https://a.org/a*", "www.", "10.1234/", "doi:10.1234/a ",
+    "arXiv", "arXiv:2401.12345 ", "¹", "a¹", "²³", "1", "1,", "1,111", "1.1", "2020-", "May ", "Smith (2020) ", "(Smith, 2020) ", "(Smith et al., 2020; ", "A B C D ",
+    "```", "```a\n", "~~~\n```a\n", "\x00", "\u202e", "\ufeff", "\ufffd", "\U0001f600", "é́", "\ue200cite", "![a", "![a](", "&", "&amp;", "&#1;", "Let me search for ", "让我搜索",
+    "Let me search for it:\n\n", "…\n…", "“", "”。", "a|", "[x]", "[a b](c d", "[see ", "[ref ", "[1-", "[1–3] ", "[^", "[^1^]", ":contentReference[", "@", "\\", "\\\\", "{", "}", "---\na: b\n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=[ascii(u) for u in UNITS])
+def test_time_is_linear_in_the_text(unit):
+    """Four times the text takes about four times as long: a quadratic pattern would take sixteen times."""
+
+    def seconds(size: int) -> float:
+        text = unit * (size // len(unit))
+        start = time.process_time()
+        report = read_report(text, id="r")
+        assert uncut(report) == text
+        return time.process_time() - start
+
+    slow = seconds(LARGE)
+    assert slow < 0.3 or slow < 9 * min(seconds(SMALL), seconds(SMALL)), f"{slow:.2f} s for {LARGE} characters"
+
+
+@pytest.mark.parametrize(
+    "unit", [". ", "a", "1,", "2020-", "(", "$ ", " ", "https://a", "[", "中", "1 percentage ", "May ", "10.1234/"]
+)
+def test_small_functions_are_linear_too(unit):
+    text = unit * (200_000 // len(unit))
+    start = time.process_time()
+    split_sentences(text)
+    numbers_in(text)
+    fold(text)
+    normalise_url(text)
+    assert time.process_time() - start < 4
+
+
+def test_two_megabytes():
+    paragraph = (
+        "The market grew by 5% in 2024 [1]. "
+        + "Many words stand here and none of them is cited by anybody. " * 8
+        + "\n\n"
+    )
+    tail = "\n\n## References\n\n[1] Title. https://site.org/page\n"
+    text = "# Report\n\n" + paragraph * (2_000_000 // len(paragraph)) + tail
+    start = time.process_time()
+    report = read_report(text, id="r")
+    assert time.process_time() - start < 10
+    assert len(report.marks) == 2_000_000 // len(paragraph)
+    assert all(mark.sources for mark in report.marks)
+
+
+def test_a_report_of_464_kilobytes_takes_under_a_second():
+    paragraph = (
+        "中国经济在2024年增长了5%[1]。出口上升到120亿美元，进口下降[2]。这是一个重要的变化，对市场有很大的影响。\n\n"
+    )
+    text = paragraph * (464_000 // len(paragraph.encode()))
+    best = 9.0
+    for _ in range(2):
+        start = time.process_time()
+        read_report(text, id="r")
+        best = min(best, time.process_time() - start)
+    assert best < 1
+
+
+def test_a_table_of_thirty_thousand_lines():
+    text = "| City | People |\n|---|---|\n" + "| Oslo | 700,000 [1] |\n" * 30_000
+    start = time.process_time()
+    report = read_report(text, id="r")
+    assert time.process_time() - start < 12
+    assert len(report.sentences) == 30_001
+    assert report.segments[-1].header == ("City", "People")
+
+
+def test_one_line_of_a_megabyte():
+    report = read_report("word " * 200_000, id="r")
+    assert max(len(s.text) for s in report.sentences) <= 2000
+
+
+def test_ten_thousand_levels():
+    for text in (
+        ">" * 10_000 + " deep",
+        "".join(" " * i + "- a\n" for i in range(2000)),
+        "[" * 10_000 + "1" + "]" * 10_000,
+    ):
+        read_report(text, id="r")
+
+
+def test_lone_surrogates_are_replaced_one_for_one():
+    report = read_report("It gr\ud800w [1].", id="r")
+    assert report.text == "It gr\ufffdw [1]."
+    report.model_dump_json()
+
+
+def test_bidirectional_controls_are_not_read():
+    report = read_report("It \u202ewerg\u202c by 5%.", id="r")
+    assert report.sentences[0].text == "It werg by 5%."
