@@ -9,7 +9,8 @@ import pytest
 from dream_eval.core import Task
 from dream_eval.errors import CallFailed
 from dream_eval.evaluators import CLAIMS_VERSION, make_claims
-from dream_eval.evaluators.claims import jobs_of, speaks_of_now
+from dream_eval.evaluators.candidates import candidates, checkable, ranked
+from dream_eval.evaluators.claims import jobs_of, keeps, speaks_of_now
 from evaluating import QUERY, lines_of, plain_report
 from servers.chat import Body, ScriptedChat, error, prompt, schema_sent
 
@@ -174,3 +175,46 @@ async def test_a_small_context_reads_in_windows(bench: Any, chat: ScriptedChat) 
 )
 def test_words_that_speak_of_now(text: str, now: bool) -> None:
     assert speaks_of_now(text) is now
+
+
+# --- candidates, for the embedded maker ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "cited", "checkable_"),
+    [
+        ("The Ronda works were built in 1990.", False, True),
+        ("NIST chose HQC as a backup.", False, True),
+        ("Deployment has hardly begun.", False, False),
+        ("Deployment has hardly begun.", True, True),
+        ("A company should replace 40 servers.", True, False),
+        ("Replace all servers by 2030.", True, False),
+        ("Is RSA broken since 2024?", False, False),
+        ("The plan has three parts:", False, False),
+        ("该公司在2023年生产了三万吨。", False, True),
+        ("企业应该在2030年前更换设备。", False, False),
+    ],
+)
+def test_what_form_says_of_a_sentence(text: str, cited: bool, checkable_: bool) -> None:
+    assert checkable(text, cited=cited) is checkable_
+
+
+def test_candidates_of_a_report() -> None:
+    found = candidates(plain_report(TEXT), TASK)
+    assert [(c.number, c.alone) for c in found] == [(2, True), (3, False), (5, True)]
+    assert next(c.number for c in ranked(found)) == 2, "cited, in the query's words, with a number"
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "kept"),
+    [
+        ("The Ronda works employ 12 people.", "They employ 12 people.", True),
+        ("The Ronda works employ 13 people.", "They employ 12 people.", False),
+        ("The Ronda works employ people.", "They employ 12 people.", False),
+        ("The town was rich in 12 ways.", "They employ 12 people.", False),
+        ("", "They employ 12 people.", False),
+        ("The Ronda works employ 12 people. " * 8, "They employ 12 people.", False),
+    ],
+)
+def test_a_new_wording_must_keep_what_the_sentence_says(new: str, old: str, kept: bool) -> None:
+    assert keeps(new, old) is kept
