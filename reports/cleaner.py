@@ -11,6 +11,7 @@ Rules, applied to the text as given, each cut kept in ``Report.cuts``:
 ``tool_note``        paragraphs in which an agent only says what it is about to search or read;
 ``preamble``         a first paragraph that only announces the report (“Here is the report:”);
 ``wrapper``          the fence of a report that stands as a whole in a code block;
+``chat_label``       labels of buttons that a chat's copy left in the text;
 ``chat_footer``      closing lines of a chat's interface.
 
 The report's own words are never rewritten, only whole stretches are taken out.
@@ -37,6 +38,7 @@ _GEMINI_END = re.compile(
     r"\bContents\s+Export\s+(?:Create\s+|Share\s+)*|\bExport to Docs\s+(?:Copy\s+)?|Gemini can make mistakes, so double-check it\s+"
 )
 _GEMINI_DONE = re.compile(r"I've completed your research")
+_GEMINI_LABEL = re.compile(r"\bExport to Sheets\b\s?")
 _CHATGPT = re.compile(
     r"\s*(?:You said|User)\s*:?[ \t]*\n.*?\n(?:ChatGPT said|ChatGPT|Assistant)\s*:?[ \t]*\n+(?:(?:Research completed|Thought for|Reasoned for|Searched|Worked for|Analyzed)[^\n]{0,120}\n+)*",
     re.DOTALL,
@@ -150,7 +152,7 @@ def _stretches(text: str) -> list[Stretch]:
     found += [(m.start(), m.end(), "control") for m in _CONTROL.finditer(text, at)]
     head = list(_head(text, at))
     found += head
-    at = max([at, *(end for _, end, _ in head)])
+    at = max([at, *(end for _, end, rule in head if rule != "chat_label")])
     found += _thinking(text, at)
     found += _wrapper(text, at)
     found += _notes(text, at)
@@ -180,6 +182,7 @@ def _head(text: str, at: int) -> Iterator[Stretch]:
         return
     if _GEMINI_START.match(text, at) and (end := _gemini_end(text, at)):
         yield at, end, "chat_header"
+        yield from ((m.start(), m.end(), "chat_label") for m in _GEMINI_LABEL.finditer(text, end))
         return
     if (match := _CHATGPT.match(text, at, at + 50_000)) or (match := _PANEL.match(text, at)):
         yield at, match.end(), "chat_header"

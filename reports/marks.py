@@ -249,8 +249,7 @@ class Judge:
             bool(token.labels)
             or not relative
             or target.lower() in ("url", "link", "source")
-            or "." in target
-            and "/" in target
+            or ("." in target and "/" in target)
         )
 
     def _number(self, token: Token) -> bool:
@@ -267,7 +266,11 @@ class Judge:
         if any(int(label) == 0 for label in labels) and len(known) < len(labels):
             return False
         before, after = text[max(0, token.start - 40) : token.start], text[token.end : token.end + 12]
-        if _MATH_BEFORE.search(before) or _INTERVAL_AFTER.match(after) and len(labels) > 1 or re.match(r"\s?=", after):
+        if (
+            _MATH_BEFORE.search(before)
+            or (_INTERVAL_AFTER.match(after) and len(labels) > 1)
+            or re.match(r"\s?=", after)
+        ):
             return False
         pair = len(labels) > 1 and "-" not in text[token.start : token.end]
         if pair and _INTERVAL_WORD.search(before):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from .blocks import Block, parse_blocks, with_sections
 from .cleaner import clean_text
 from .data import Cut, Report, SegmentKind, Source
-from .inline import Range, Token, tokens, zones
+from .inline import Range, tokens, zones
 from .lints import findings_of
 from .marks import RawMark, SourceBook, find_marks
 from .reading import is_bare, read_text
@@ -61,6 +61,8 @@ class _Reader:
     """Mark, sentence number, scope."""
     waiting: list[RawMark] = field(default_factory=list)
     """Marks that stand before the first sentence."""
+    home: int | None = None
+    """The segment of the first of them."""
 
     def report(self, id: str, task_id: str | None, prompt: str | None, cuts: tuple[Cut, ...]) -> Report:
         """Read the text once, front to back; the plain data are validated in one go."""
@@ -107,12 +109,13 @@ class _Reader:
         kept = self._keep(bounds, marks, block)
         first = len(self.sentences)
         self.sentences += [(start, end, reading, index) for start, end, reading in kept]
-        self._attach(block, marks, first)
+        self._attach(index, block, marks, first)
 
     def _keep(self, bounds: list[Range], marks: list[RawMark], block: Block) -> list[tuple[int, int, str]]:
-        """Sentences with their readings; one without a word joins the sentence before it."""
+        """Sentences with their readings; one without a word joins its neighbour: the one before, else the next."""
         kept: list[tuple[int, int, str]] = []
         at = 0
+        lead: int | None = None
         row = block.kind is SegmentKind.TABLE_ROW
         verbatim = block.kind in (SegmentKind.CODE, SegmentKind.MATH)
         for start, end in bounds:
@@ -125,12 +128,13 @@ class _Reader:
                 if kept:
                     kept[-1] = (kept[-1][0], end, kept[-1][2])
                     continue
-                if self.sentences or all(m.keep is None for m in inside):
-                    continue
-            kept.append((start, end, reading or self.text[start:end].strip()))
+                lead = start if lead is None else lead
+                continue
+            kept.append((start if lead is None else lead, end, reading or self.text[start:end].strip()))
+            lead = None
         return kept
 
-    def _attach(self, block: Block, marks: list[RawMark], first: int) -> None:
+    def _attach(self, index: int, block: Block, marks: list[RawMark], first: int) -> None:
         """Give each mark of a block its sentence and scope."""
         if not marks:
             return
@@ -139,6 +143,7 @@ class _Reader:
                 self.marks += [(m, first, "paragraph") for m in marks]
             else:
                 self.waiting += marks
+                self.home = index if self.home is None else self.home
             return
         trailing = self._trailing(block, marks) if block.kind in _PROSE else len(marks)
         number = first
@@ -160,8 +165,8 @@ class _Reader:
         if not self.waiting:
             return
         if not self.sentences:
-            start, end = self.waiting[0].start, self.waiting[-1].end
-            self.sentences.append((start, end, self.text[start:end], 0))
+            start, end = self.waiting[0].start, self.waiting[0].end
+            self.sentences.append((start, end, self.text[start:end], self.home or 0))
         self.marks = [(m, 1, "paragraph") for m in self.waiting] + self.marks
 
     def _marks(self) -> list[dict[str, object]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -360,12 +361,8 @@ def _unheaded(text: str, blocks: list[Block], lists: list[RefList]) -> None:
         targets = sum(1 for b in run if _targets(text, b))
         at_end = run[-1] is blocks[-1]
         if styles <= {"bracket", "sup", "define", "foot"}:
-            if (
-                targets * 2 >= len(run)
-                and targets
-                or (
-                    at_end and len(run) > 1 and _ascending(run) and all(_YEAR.search(text[b.body : b.end]) for b in run)
-                )
+            if (targets * 2 >= len(run) and targets) or (
+                at_end and len(run) > 1 and _ascending(run) and all(_YEAR.search(text[b.body : b.end]) for b in run)
             ):
                 _make_list(text, run, lists)
             elif not (len(run) > 1 and _ascending(run)):
@@ -395,7 +392,7 @@ def _first(text: str, block: Block) -> int:
 
 def _ascending(run: list[Block]) -> bool:
     labels = [int(b.label) if b.label and b.label.isdecimal() else -1 for b in run]
-    return all(b == a + 1 for a, b in zip(labels, labels[1:], strict=False)) and labels[0] in (0, 1)
+    return all(b == a + 1 for a, b in itertools.pairwise(labels)) and labels[0] in (0, 1)
 
 
 def _only_link(text: str, block: Block, styles: set[str]) -> bool:

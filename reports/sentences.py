@@ -133,18 +133,16 @@ def _ends(text: str, start: int, a: int, b: int, stop: int, end: int) -> bool:
     if mark in "。！？｡؟।۔":
         return True
     if not after.isspace():
-        return (
-            stop > b
-            and (after.isupper() or _CJK_NEXT.match(after) is not None)
-            or (mark in "!?" and _CJK_NEXT.match(after) is not None)
+        return (stop > b and (after.isupper() or _CJK_NEXT.match(after) is not None)) or (
+            mark in "!?" and _CJK_NEXT.match(after) is not None
         )
     found = _NEXT_WORD.match(text, stop, end)
     following = (found[1] if found else None) or ""
     if mark in "!?":
         return not following[:1].islower()
-    if b - a > 1 and text[a + 1] in ".…" or mark == "…":
+    if (b - a > 1 and text[a + 1] in ".…") or mark == "…":
         return not following[:1].islower() and bool(following)
-    return stop > b and not following[:1].islower() or _full_stop(text, start, a, following)
+    return (stop > b and not following[:1].islower()) or _full_stop(text, start, a, following)
 
 
 def _full_stop(text: str, start: int, dot: int, following: str) -> bool:

@@ -1,9 +1,6 @@
 """Batches, grounding, merging, selection, citations of claims."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from dream_eval.reports import (
     ClaimList,
     Proposal,
@@ -15,6 +12,8 @@ from dream_eval.reports import (
     read_report,
     sources_of,
 )
+from hypothesis import given
+from hypothesis import strategies as st
 
 TEXT = """# Markets
 

@@ -1,7 +1,6 @@
 """Interface debris is cut, nothing else is, and every cut can be put back."""
 
 import pytest
-
 from dream_eval.reports import read_report, uncut
 from dream_eval.reports.cleaner import clean_text, given_offset, is_note, log_header
 

@@ -3,7 +3,6 @@
 import time
 
 import pytest
-
 from dream_eval.reports import fold, normalise_url, numbers_in, read_report, split_sentences, uncut
 
 SMALL = 10_000

@@ -3,7 +3,6 @@
 import json
 
 import pytest
-
 from dream_eval.reports import RULES, Report, lint_json, overview, read_report
 from dream_eval.reports.overview import cited_sentences
 

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-
 from dream_eval.errors import InputError
 from dream_eval.reports import Report, SourceKind, load_reports, uncut
 

@@ -1,7 +1,6 @@
 """What is a citation, where it leads, and what must not be taken for one."""
 
 import pytest
-
 from dream_eval.reports import Report, read_report
 
 LIST = "\n\n## References\n\n" + "\n".join(f"[{i}] Title {i}. https://site{i}.org/page" for i in range(1, 31)) + "\n"

@@ -1,10 +1,9 @@
 """What holds for every text (Hypothesis)."""
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from dream_eval.reports import Report, SegmentKind, lint_json, numbered, read_report, split_sentences, uncut
 from dream_eval.reports.cleaner import clean_text, restore
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 PIECES = st.sampled_from(
     [

@@ -1,7 +1,6 @@
 """Reference lists: where they stand, which lines are entries, what entries lead to."""
 
 import pytest
-
 from dream_eval.reports import Report, SegmentKind, SourceKind, read_report
 
 

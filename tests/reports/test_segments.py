@@ -1,7 +1,6 @@
 """Blocks and readings of a report."""
 
 import pytest
-
 from dream_eval.reports import Report, SegmentKind, numbered, read_report
 
 

@@ -1,7 +1,6 @@
 """Sentences of Latin scripts and CJK."""
 
 import pytest
-
 from dream_eval.reports import split_sentences
 from dream_eval.reports.sentences import LONGEST
 

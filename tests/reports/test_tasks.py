@@ -3,7 +3,6 @@
 import datetime as dt
 
 import pytest
-
 from dream_eval.core import Task
 from dream_eval.errors import InputError
 from dream_eval.reports import join, load_tasks, read_report

@@ -1,7 +1,6 @@
 """Folding, numbers, words, languages, likeness."""
 
 import pytest
-
 from dream_eval.reports import (
     are_twins,
     content_words,

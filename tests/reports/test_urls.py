@@ -1,7 +1,6 @@
 """Addresses, DOIs and arXiv ids."""
 
 import pytest
-
 from dream_eval.reports import find_arxiv, find_doi, host_of, normalise_url, unwrap_url
 from dream_eval.reports.urls import address
 
