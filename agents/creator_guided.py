@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -15,16 +14,14 @@ from ..reports import content_words
 from . import prompts_creator as prompts
 from .drafts import KeyDraft, PlanDraft, ReasoningDraft, carried, key_items, plan_of, reasoning_items, recent, tidy
 from .guided import Guide
-from .key_sentences import Candidate, candidates, facets, searches
+from .key_sentences import Candidate, arguable, candidates, facets, fresh, searches
 
-PAGES = 10
+PAGES = 16
 """Pages that are read."""
 LINES = 9
 """Sentences shown to the model at once."""
 PICKS = 4
 """Key facts asked for in one call, at most: short lists keep a weak model's JSON sound."""
-YEAR = dt.timedelta(days=365)
-
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _SMALL = frozenset("the a an in on by about all most many some for from at until since after before".split())  # noqa: SIM905
 _ASKING = frozenset(("state", "report", "mention"))
@@ -120,13 +117,11 @@ def key_draft(candidate: Candidate, question: str, as_of: AsOf) -> KeyDraft | No
     text = repaired(tidy(question), fact)
     if text is None:
         return None
-    published = candidate.read.page.published
-    fresh = published is not None and as_of.day - published <= YEAR
     return KeyDraft(
         fact=fact,
         question=text,
         rationale=f"Speaks to: {candidate.facet}",
-        time_sensitive=recent(fact, fresh, as_of),
+        time_sensitive=fresh(candidate.read, as_of) and recent(fact, as_of),
         sources=[candidate.source, *candidate.also],
     )
 
@@ -163,7 +158,7 @@ def _on_topic(question: str, fact: str) -> bool:
 async def _reasons(guide: Guide, task: Task, as_of: AsOf, number: int) -> tuple[ReasoningQuestion, ...]:
     if not number:
         return ()
-    prompt = prompts.reasoning_prompt(task, as_of, number)
+    prompt = prompts.reasoning_prompt(task, as_of, arguable(task.prompt, number), number)
     draft = await guide.try_ask("reasoning", prompt, opens_type(number), 60 * number + 40)
     opens = [open_draft(found.question, found.lookup, task) for found in getattr(draft, "questions", ())]
     return reasoning_items([found for found in opens if found is not None], guide.shelf, number)

@@ -30,6 +30,9 @@ FEW_REASONING = 3
 SAME_FACT = 0.6
 """Share of the smaller fact's content words that two facts share when, with equal numbers, they count as one."""
 
+_PRESENT = re.compile(
+    r"\b(?:now|current(?:ly)?|today|latest|recent(?:ly)?|so far)\b|目前|现在|最新|至今", re.IGNORECASE
+)
 _NEGATION = re.compile(
     r"\b(?:no|not|never|none|nobody|nothing|neither|nor|cannot|without|wrong|false|incorrect|untrue|myth)\b|n['’]t\b"
     r"|不|没|無|无|未|非",
@@ -198,13 +201,11 @@ def at_least_one(keys: Sequence[KeyQuestion], task: Task, wanted: int) -> None:
         raise ProtocolFailed(message, subject=task.id)
 
 
-def recent(text: str, published_recently: bool, as_of: AsOf) -> bool:
-    """Whether a fact is one that an older report would miss: it names a year of the last two, or is told as news."""
-    years = {int(year) for year in re.findall(r"\b(?:19|20)\d\d\b", text)}
-    if any(year >= as_of.day.year - 1 for year in years if year <= as_of.day.year):
-        return True
-    now = re.search(r"\b(?:now|current(?:ly)?|today|latest|recent(?:ly)?|so far)\b|目前|现在|最新", text, re.IGNORECASE)
-    return published_recently and bool(now)
+def recent(text: str, as_of: AsOf) -> bool:
+    """Whether a fact of a young page is one that an older report would miss: it names a year from the last one on, or
+    is told as the present state."""
+    years = {int(found[0]) for found in re.finditer(r"(?<!\d)(?:19|20)\d\d(?!\d)", text)}
+    return any(year >= as_of.day.year - 1 for year in years) or bool(_PRESENT.search(text))
 
 
 def tidy(text: str) -> str:

@@ -28,9 +28,12 @@ AGREEING = 3
 """Sites beyond which more agreement counts no more."""
 SOURCES = 2
 """Further pages kept as sources of one fact."""
-_AGES = ((365, 1.0), (730, 0.75))
-"""Days up to which a page keeps which part of its weight."""
-_OLD, _UNDATED = 0.35, 0.7
+FRESH = dt.timedelta(days=365)
+"""Facts of pages up to this age come first: an older one may have been overtaken."""
+UNDATED = 0.7
+"""Weight of a page without a date."""
+JOINED = 0.6
+"""Weight of a sentence that joins two statements: one question cannot ask for both."""
 CONTESTED = 0.5
 """Weight of a page for each of its sentences that other sites deny."""
 
@@ -44,6 +47,14 @@ _DANGLING = re.compile(
 _EXPECTS = re.compile(
     r"\b(?:will|expect\w*|plan(?:s|ned)?|should|aims?|forecast\w*|scheduled|due)\b|预计|计划|将", re.IGNORECASE
 )
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_JOINT = re.compile(r"[,，;；]\s*(?:and|but|while|whereas|although|which|so|而|但|并)\b", re.IGNORECASE)
+_ARGUABLE = re.compile(
+    r"\b(?:how|why|should|whether|compare|assess|evaluate|impact|effects?|risks?|likely|best|better|versus|vs|trade-?offs?"
+    r"|recommend\w*|strateg\w+|outlook|causes?)\b|如何|为什么|为何|应该|应当|影响|比较|评估|风险|是否|原因|建议|前景",
+    re.IGNORECASE,
+)
+_ARTICLES = frozenset(("the", "a", "an", "all", "some", "most", "many"))
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _NAME = re.compile(r"(?<=[\s(])[A-Z][\w-]*|\b[A-Z]+[\w-]*\d[\w-]*|\b[A-Z]{2,}\b")
 _CLAUSE = re.compile(r"[?？!！.。;；:：]|,\s|，|、|\band\b", re.IGNORECASE)
@@ -81,7 +92,13 @@ class Candidate:
 def facets(prompt: str) -> list[str]:
     """The parts of a query: its clauses that say something, in order."""
     clauses = [tidy(clause) for clause in _CLAUSE.split(prompt)]
-    return list(dict.fromkeys(clause for clause in clauses if len(content_words(clause)) >= 2)) or [prompt]
+    told = [clause for clause in clauses if content_words(clause) and (len(clause.split()) > 2 or _HAN.search(clause))]
+    return list(dict.fromkeys(told)) or [prompt]
+
+
+def arguable(prompt: str, number: int) -> list[str]:
+    """The parts of a query that ask for a judgement rather than for a fact come first."""
+    return sorted(facets(prompt), key=lambda part: not _ARGUABLE.search(part))[:number]
 
 
 def searches(prompt: str) -> list[str]:
@@ -100,14 +117,13 @@ def candidates(wishes: Sequence[str], reads: Sequence[Read], as_of: AsOf) -> lis
     ranked = []
     for found in lists:
         kept = [
-            replace(
-                c, score=c.score * _weight(c, views[c.read.page.url, c.number].agree, as_of) * trust[c.read.page.url]
-            )
+            replace(c, score=c.score * _weight(c, views[c.read.page.url, c.number].agree) * trust[c.read.page.url])
             for c in found
             if not views[c.read.page.url, c.number].denied and not overtaken(c.text, as_of)
         ]
         ranked.append(sorted(kept, key=lambda c: -c.score))
-    return merged(list(_in_turn(ranked)))
+    pool = merged(list(_in_turn(ranked)))
+    return sorted(pool, key=lambda c: not fresh(c.read, as_of))
 
 
 def _for_facet(wish: str, reads: Sequence[Read]) -> list[Candidate]:
@@ -130,10 +146,13 @@ def stands_alone(sentence: str) -> bool:
     if _HAN.search(sentence):
         return len(sentence) in HAN_LENGTH
     words = sentence.split()
-    start = " ".join(words[:8])
-    # "The document is addressed to states": which one? A name or number near the start tells, or "the price of …".
-    told = _NAME.search(start, 1) or numbers_in(start) or (" of " in " ".join(words[:5]) and numbers_in(sentence))
-    return len(words) in WORDS and bool(told)
+    if len(words) not in WORDS:
+        return False
+    place = sentence
+    if words[0].lower() in _ARTICLES and " of " not in " ".join(words[:5]):
+        # "The document is addressed to states": which one? A name or number near the start tells.
+        place = " ".join(words[:8])
+    return bool(_NAME.search(place, 1) or numbers_in(place))
 
 
 class _Views(NamedTuple):
@@ -144,8 +163,8 @@ class _Views(NamedTuple):
 
     @property
     def denied(self) -> bool:
-        """At least as many sites deny it as agree."""
-        return self.deny > 0 and self.deny >= self.agree
+        """At least as many sites deny it as state it, its own among them."""
+        return self.deny > self.agree
 
 
 def _views(candidate: Candidate, everything: Sequence[Candidate]) -> _Views:
@@ -168,21 +187,21 @@ def _trust(everything: Sequence[Candidate], views: Mapping[tuple[str, int], _Vie
 
 def overtaken(sentence: str, as_of: AsOf) -> bool:
     """Whether the sentence only expects what time has overtaken: all its years lie before the as-of year."""
-    years = [int(year) for year in re.findall(r"\b(?:19|20)\d\d\b", sentence)]
+    years = [int(year) for year in _YEAR.findall(sentence)]
     return bool(years) and max(years) < as_of.day.year and bool(_EXPECTS.search(sentence))
 
 
-def _weight(candidate: Candidate, agree: int, as_of: AsOf) -> float:
+def _weight(candidate: Candidate, agree: int) -> float:
     named = 1.2 if numbers_in(candidate.text) else 1.0
-    return named * _freshness(candidate, as_of) * (1 + 0.4 * min(agree, AGREEING))
+    joined = JOINED if _JOINT.search(candidate.text) else 1.0
+    dated = UNDATED if candidate.read.page.published is None else 1.0
+    return named * joined * dated * (1 + 0.4 * min(agree, AGREEING))
 
 
-def _freshness(candidate: Candidate, as_of: AsOf) -> float:
-    published = candidate.read.page.published
-    if published is None:
-        return _UNDATED
-    age = as_of.day - published
-    return next((weight for days, weight in _AGES if age <= dt.timedelta(days=days)), _OLD)
+def fresh(read: Read, as_of: AsOf) -> bool:
+    """Whether the page is young enough, or undated."""
+    published = read.page.published
+    return published is None or as_of.day - published <= FRESH
 
 
 def _words(text: str) -> frozenset[str]:

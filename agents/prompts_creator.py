@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..core import AsOf, Task
 from ..models import Message, fence, system, user
 
@@ -81,14 +83,17 @@ def facts_prompt(task: Task, as_of: AsOf, lines: str, number: int) -> list[Messa
     return [system(GUIDED_SYSTEM), user(text)]
 
 
-def reasoning_prompt(task: Task, as_of: AsOf, number: int) -> list[Message]:
+def reasoning_prompt(task: Task, as_of: AsOf, parts: Sequence[str], number: int) -> list[Message]:
     """Ask for open questions on the reasoning, with what to search for."""
+    listed = "\n".join(f"- {part}" for part in parts)
     text = (
         f"Query (as of {as_of.day}):\n{fence(task.prompt, 'query')}\n"
+        # The parts: without them weak models ask three times for "the importance of" the topic.
+        f"Parts of it:\n{fence(listed, 'query')}\n"
         # The fixed opening keeps weak models from asking the query's own questions again.
-        f"Write {number} questions on how well a report argues, each on another conclusion or advice that the query "
-        'asks for. Each begins with "How well does the report justify". For each give lookup: 4 to 8 search words '
-        "that find outside evidence for or against that conclusion."
+        f"Write {number} questions on how well a report argues, each on another part, in their order. Each begins with "
+        '"How well does the report justify" and names the conclusion it should reach on that part. For each give '
+        "lookup: 4 to 6 search words, names and terms that find outside evidence for or against that conclusion."
     )
     return [system(GUIDED_SYSTEM), user(text)]
 

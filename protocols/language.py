@@ -43,7 +43,7 @@ _NOW = re.compile(
     r"|最新|目前|当前|當前|现在|近期|近年|今年|本年|截至|现状|趋势",
     re.IGNORECASE,
 )
-_YEAR = re.compile(r"\b(19|20)\d\d\b")
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
 def yes_no(question: str) -> bool | None:

@@ -162,6 +162,7 @@ def test_compound(text, expected):
         ("Compare battery prices in 2019", False),
         ("History of the printing press", False),
         ("目前的固态电池进展", True),
+        ("2026年的固态电池", True),
         ("活字印刷的历史", False),
     ],
 )
