@@ -52,8 +52,7 @@ async def test_protocol_by_the_code_agent(parts, task, capsys):
             task, model, toolbox, as_of=toolbox.as_of, mode=Mode.AGENT, questions=3, reasoning=1
         )
     except ProtocolFailed as failed:
-        assert isinstance(failed.__cause__, AgentFailed)
-        tell(capsys, f"no protocol: {failed.__cause__.state}", ledger.totals(ledger.run))
+        tell(capsys, f"no protocol: {failed}", ledger.totals(ledger.run))
         return
     assert isinstance(protocol, Protocol)
     assert all(question.provenance for question in protocol.key_questions)
@@ -94,7 +93,6 @@ async def test_a_plan_carried_out(parts, task, capsys, mode):
     try:
         found = await verify_plan(question, task, report, model, toolbox, mode=mode)
     except AgentFailed as failed:
-        assert mode is Mode.AGENT
         tell(capsys, f"{mode}: failed, {failed.state}", dt.datetime.now(dt.UTC) - started, ledger.totals(ledger.run))
         return
     assert isinstance(found, Verification)
