@@ -14,14 +14,15 @@ _NAME = r"[A-ZÀ-ÖØ-ÞŁŚŻČŠŽ][\w'’.-]*+"
 _NAMES = rf"{_NAME}(?:\s(?:(?:and|&|et|und|y|of|the|for|de|van|von|der|al\.?,?|{_NAME}),?)){{0,8}}"
 _PARENTHETICAL = re.compile(r"[(（\[]([^()（）\[\]\n]{3,300})[)）\]]")
 _PART = re.compile(
-    rf"(?:see |cf\. |e\.g\.,? |also |z\.B\. |vgl\. )*({_NAMES}|[^\W\d_][^,;，；]{{1,60}}?),?\s*(?:({_YEAR})(?:[,&]\s*(?:{_YEAR}))*)(?:[,:]\s?(?:pp?\.\s?)?[\d–-]+)?\s*"
+    rf"(?:see |cf\. |e\.g\.,? |also |z\.B\. |vgl\. )*({_NAMES}|[^\W\d_][^,;，；]{{1,60}}?),?"
+    rf"\s*(?:({_YEAR})(?:[,&]\s*(?:{_YEAR}))*)(?:[,:]\s?(?:pp?\.\s?)?[\d–-]+)?\s*"
 )
 _NARRATIVE = re.compile(rf"\b({_NAMES})(?:'s|’s)?\s?[(（\[]\s?({_YEAR})(?:[,:]\s?(?:pp?\.\s?)?[\d–-]+)?\s?[)）\]]")
 _ANY_YEAR = re.compile(r"(?:19|20)\d\d")
 
 
 class AuthorYears:
-    """Finds ``(Smith & Lee, 2020; Doe et al., 2021)`` and ``Smith (2020)`` where the list of sources has such entries."""
+    """Finds ``(Smith & Lee, 2020; Doe et al., 2021)`` and ``Smith (2020)`` where a list has such entries."""
 
     def __init__(self, lists: Sequence[RefList]) -> None:
         self._by_year: dict[str, list[tuple[str, Entry]]] = {}
@@ -35,7 +36,7 @@ class AuthorYears:
         return bool(self._by_year)
 
     def find(self, text: str, start: int, end: int) -> Iterator[tuple[int, int, list[Entry], bool]]:
-        """Start, end, entries and whether an author–year pair without entry was seen, for each citation in a paragraph."""
+        """Start, end and entries of each citation in a paragraph, and whether a pair without entry was seen."""
         if _ANY_YEAR.search(text, start, end) is None:
             return
         for match in _PARENTHETICAL.finditer(text, start, end):

@@ -1,5 +1,7 @@
-"""The block structure of a Markdown-like text, line by line, in one pass: headings, paragraphs, list items, tables, code,
-math, quotations, and lines that begin with a label (``[1] …``), whose meaning is settled later.
+"""The block structure of a Markdown-like text, line by line, in one pass.
+
+Headings, paragraphs, list items, tables, code, math, quotations, and lines that begin with a label (``[1] …``), whose
+meaning is settled later.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ _LINE = re.compile(r"[^\r\n]*+(?:\r\n|\r|\n)?+")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})(.*)", re.DOTALL)
 _HEADING = re.compile(r"[ ]{0,3}(?:>[ ]?){0,3}(#{1,6})(?:[ \t]+|(?=[^\s#!\d]))")
 _RULER = re.compile(
-    r"[ \t]*(?:\*[ \t]*){3,}+\Z|[ \t]*(?:-[ \t]*){3,}+\Z|[ \t]*(?:_[ \t]*){3,}+\Z|[ \t]*[=═─━—]{3,}[ \t]*\Z|[ \t]*⸻[ \t]*\Z"
+    r"[ \t]*(?:\*[ \t]*){3,}+\Z|[ \t]*(?:-[ \t]*){3,}+\Z|[ \t]*(?:_[ \t]*){3,}+\Z"
+    r"|[ \t]*[=═─━—]{3,}[ \t]*\Z|[ \t]*⸻[ \t]*\Z"
 )
 _ITEM = re.compile(
     r"""[ \t]*(?:
@@ -29,7 +32,8 @@ _ITEM = re.compile(
 )
 _LABEL = re.compile(
     r"""[ \t]*(?:[-*+•][ \t]+)?(?:\*\*|__)?
-    (?: \\?\[(?P<foot>\^)?(?P<square>[^\s\[\]\\^]{1,24}|[A-Za-z][\w.+-]*[ ]\d{4}[a-z]?)\^?\\?\] | 【(?P<wide>\d{1,4})】 | ［(?P<full>\d{1,4})］ | \[\[(?P<double>\d{1,4})\]\](?!\()
+    (?: \\?\[(?P<foot>\^)?(?P<square>[^\s\[\]\\^]{1,24}|[A-Za-z][\w.+-]*[ ]\d{4}[a-z]?)\^?\\?\]
+      | 【(?P<wide>\d{1,4})】 | ［(?P<full>\d{1,4})］ | \[\[(?P<double>\d{1,4})\]\](?!\()
       | (?P<sup>[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]{1,4}) | <sup>(?P<html>\d{1,4})</sup> )
     (?:\*\*|__)?(?P<colon>:(?!//)|：)?(?!\()[.,]?[ \t]*""",
     re.VERBOSE,

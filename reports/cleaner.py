@@ -35,22 +35,27 @@ _LOG_QUESTION = re.compile(r"\n(?:QUESTION|QUERY|PROMPT|TASK)\s*:\s*\n(?P<prompt
 _LOG_ANSWER = re.compile(r"\n(?:ANSWER|REPORT|FINAL REPORT|FINAL ANSWER|RESPONSE)\s*:[ \t]*\n+")
 _GEMINI_START = re.compile(r"\s*Conversation with Gemini\b")
 _GEMINI_END = re.compile(
-    r"\bContents\s+Export\s+(?:Create\s+|Share\s+)*|\bExport to Docs\s+(?:Copy\s+)?|Gemini can make mistakes, so double-check it\s+"
+    r"\bContents\s+Export\s+(?:Create\s+|Share\s+)*|\bExport to Docs\s+(?:Copy\s+)?"
+    r"|Gemini can make mistakes, so double-check it\s+"
 )
 _GEMINI_DONE = re.compile(r"I've completed your research")
 _GEMINI_LABEL = re.compile(r"\bExport to Sheets\b\s?")
 _CHATGPT = re.compile(
-    r"\s*(?:You said|User)\s*:?[ \t]*\n.*?\n(?:ChatGPT said|ChatGPT|Assistant)\s*:?[ \t]*\n+(?:(?:Research completed|Thought for|Reasoned for|Searched|Worked for|Analyzed)[^\n]{0,120}\n+)*",
+    r"\s*(?:You said|User)\s*:?[ \t]*\n.*?\n(?:ChatGPT said|ChatGPT"
+    r"|Assistant)\s*:?[ \t]*\n+(?:(?:Research completed|Thought for|Reasoned for|Searched|Worked for"
+    r"|Analyzed)[^\n]{0,120}\n+)*",
     re.DOTALL,
 )
 _PANEL = re.compile(r"\s*(?:Research completed in|Thought for|Reasoned for|Worked for)[^\n]{0,120}\n+")
 _THINK = re.compile(
-    r"<(think|thinking|reasoning|scratchpad|analysis|tool_call|tool_response|function_calls|search_quality_reflection)>",
+    r"<(think|thinking|reasoning|scratchpad|analysis|tool_call|tool_response|function_calls"
+    r"|search_quality_reflection)>",
     re.IGNORECASE,
 )
 _PREAMBLE = re.compile(
     r"""\s*(?:(?:Sure|Certainly|Of\ course|Absolutely|Great|Okay|OK|Understood)\b[!,.]?\s*)?
-    (?:(?:Here(?:'s|’s|\ is|\ are)|Below\ is|The\ following\ is|I(?:'ve|’ve|\ have)\ (?:completed|prepared|compiled|written|finished|put\ together))\b[^\n]{0,300}[:.!]
+    (?:(?:Here(?:'s|’s|\ is|\ are)|Below\ is|The\ following\ is
+        |I(?:'ve|’ve|\ have)\ (?:completed|prepared|compiled|written|finished|put\ together))\b[^\n]{0,300}[:.!]
       |(?:Sure|Certainly|Of\ course|Absolutely)\b[!,.][^\n]{0,200}
       |(?:好的|当然|没问题)[，,。！!][^\n]{0,200}
       |(?:以下是|下面是|这是)[^\n]{0,120}(?:报告|研究|回答|内容)[^\n]{0,40}[：:。]
@@ -59,20 +64,29 @@ _PREAMBLE = re.compile(
 )
 _WRAPPER = re.compile(r"\s*(`{3,}|~{3,})[ \t]*(?:markdown|md|text|html)?[ \t]*\r?\n")
 _FOOTER = re.compile(
-    r"\n\s*(?:Sources and related content|ChatGPT can make mistakes[^\n]*|Gemini can make mistakes[^\n]*|Perplexity can make mistakes[^\n]*|Claude can make mistakes[^\n]*|Share\s*\n\s*Export\s*\n\s*Rewrite|Ask follow-up|Ask anything)\s*\Z"
+    r"\n\s*(?:Sources and related content|ChatGPT can make mistakes[^\n]*"
+    r"|Gemini can make mistakes[^\n]*|Perplexity can make mistakes[^\n]*"
+    r"|Claude can make mistakes[^\n]*|Share\s*\n\s*Export\s*\n\s*Rewrite|Ask follow-up"
+    r"|Ask anything)\s*\Z"
 )
 _PARAGRAPH = re.compile(r"^(?=[^\s#|>\-*`$])[^\n]*(?:\n(?![ \t\r]*(?:\n|\Z))[^\n]*)*", re.MULTILINE)
 _NOTE_START = re.compile(
     r"""(?:(?:Now|Next|First|Then|Finally|OK|Okay|Great|Good|Perfect|Alright|Let's\ see)[,.!]?\s+)?
-    (?:let\ me|I(?:'ll|’ll|\ will|\ should|\ need|\ still\ need|'d\ like|’d\ like|\ would\ like|'m\ going|’m\ going|\ am\ going|\ want|\ have\ to|\ must|\ can\ now|\ now)\b|let's|to\ (?:provide|give|address|answer)\b[^.:]{0,200},\s+I(?:'ll|’ll|\ will)\b|based\ on\ [^.:]{0,80},\s+I(?:'ll|’ll|\ will)\b)""",
+    (?:let\ me|I(?:'ll|’ll|\ will|\ should|\ need|\ still\ need
+        |'d\ like|’d\ like|\ would\ like|'m\ going|’m\ going|\ am\ going|\ want|\ have\ to|\ must|\ can\ now|\ now)\b
+      |let's|to\ (?:provide|give|address|answer)\b[^.:]{0,200},\s+I(?:'ll|’ll|\ will)\b
+      |based\ on\ [^.:]{0,80},\s+I(?:'ll|’ll|\ will)\b)""",
     re.VERBOSE | re.IGNORECASE,
 )
 _NOTE_VERB = re.compile(
-    r"\b(?:search|research|look|find|gather|explor|investigat|check|retriev|brows|fetch|read|examin|conduct|query|start by|begin by|need (?:more|some|additional|to)|provide a|do some|dig|verify|collect|get)\w*",
+    r"\b(?:search|research|look|find|gather|explor|investigat|check|retriev|brows|fetch|read|examin"
+    r"|conduct|query|start by|begin by|need (?:more|some|additional|to)|provide a|do some|dig|verify"
+    r"|collect|get)\w*",
     re.IGNORECASE,
 )
 _NOTE_FILL = re.compile(
-    r"(?:This is an important (?:topic|question)\b[^.]{0,80}|(?:Perfect|Great|Good)[!.]?|(?:Let me|I'll) (?:start|begin|continue)\b[^.:]{0,200})[.:!]?",
+    r"(?:This is an important (?:topic|question)\b[^.]{0,80}|(?:Perfect|Great|Good)[!.]?|(?:Let me"
+    r"|I'll) (?:start|begin|continue)\b[^.:]{0,200})[.:!]?",
     re.IGNORECASE,
 )
 _NOTE_CJK = re.compile(

@@ -1,4 +1,4 @@
-"""A report's own HTML to Markdown. Unlike text extraction for pages, nothing of the report is thrown away, links least of all."""
+"""A report's own HTML to Markdown. Nothing of the report is thrown away, links least of all."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from .text import word_set
+
 if TYPE_CHECKING:
     from lxml.html import HtmlElement  # type: ignore[import-untyped]
 
-_DROPPED = frozenset(
-    "script style noscript template svg head nav aside form button input select textarea iframe canvas dialog footer".split()
+_DROPPED = word_set(
+    """script style noscript template svg head nav aside form button input select textarea iframe canvas dialog
+    footer"""
 )
 _HEADINGS = {f"h{n}": n for n in range(1, 7)}
-_BLOCKS = frozenset(
-    "p div section article main header ul ol dl table figure figcaption address details summary body html center fieldset hgroup".split()
+_BLOCKS = word_set(
+    """p div section article main header ul ol dl table figure figcaption address details summary body html center
+    fieldset hgroup"""
 )
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 _BLANKS = re.compile(r"\n{3,}")

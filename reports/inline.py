@@ -47,7 +47,8 @@ class Token:
 _TEXT = r"(?:[^\[\]\\]|\\.|\[(?:[^\[\]\\]|\\.)*+\])*+"
 _DEST = r"(?:[^()\\]|\\.|\((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*+\))*+\))*+"
 _TRIGGER = re.compile(
-    r"\[|【|［|〔|<|\\\[|¹|²|³|⁰|⁴|⁵|⁶|⁷|⁸|⁹|\(\d|（\d|https?://|HTTPS?://|www\.|10\.\d{4}|doi:|DOI:|arXiv|arxiv|ArXiv|\ue200cite|:contentReference\["
+    r"\[|【|［|〔|<|\\\[|¹|²|³|⁰|⁴|⁵|⁶|⁷|⁸|⁹|\(\d|（\d|https?://|HTTPS?://|www\.|10\.\d{4}|doi:|DOI:"
+    r"|arXiv|arxiv|ArXiv|\ue200cite|:contentReference\["
 )
 _LINK = re.compile(rf"\[({_TEXT})\]\(({_DEST})\)", re.DOTALL)
 _DOUBLE = re.compile(rf"\[\[[ ]?(\^?[^\[\]\n]{{1,60}}?)[ ]?\]\](?:\(({_DEST})\))?", re.DOTALL)
@@ -70,9 +71,15 @@ _DOI_TOKEN = re.compile(rf"(?:doi:\s?)?{DOI}", re.IGNORECASE)
 _ARXIV_TOKEN = re.compile(rf"(?<![\w./-]){ARXIV}\]?")
 _TO_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
-_PREFIX = r"(?:(?:refs?|references?|sources?|src|citations?|cite|see|cf|来源|來源|参考|參考|文献|引用|注|出典|quelle)\.?\s*[:：#]?\s*)?"
+_PREFIX = (
+    r"(?:(?:refs?|references?|sources?|src|citations?|cite|see|cf|来源|來源|参考|參考|文献|引用|注|出典|quelle)"
+    r"\.?\s*[:：#]?\s*)?"
+)
 _ONE = rf"{_PREFIX}\^?\#?(?:\d{{1,4}})\^?(?:\s?[-–—~～‐‑−至到]\s?\^?\d{{1,4}}\^?)?"
-_LOCATOR = r"(?:\s?†[^,，;；]*|(?:,\s?|\s|:)(?:pp?\.|pages?|sec\.|section|ch\.|chapter|table|fig\.|figure|para\.|§|¶|l)\s?[\w.–-]{1,12})?"
+_LOCATOR = (
+    r"(?:\s?†[^,，;；]*|(?:,\s?|\s|:)(?:pp?\.|pages?|sec\.|section|ch\.|chapter|table|fig\.|figure"
+    r"|para\.|§|¶|l)\s?[\w.–-]{1,12})?"
+)
 _SEPARATOR = r"\s?(?:[,，、;；&+]|and|和|及|/(?=\s?\d))\s?|\s"
 _NUMBERS = re.compile(rf"\s*{_ONE}{_LOCATOR}(?:(?:{_SEPARATOR}){_ONE}{_LOCATOR})*+\s*", re.IGNORECASE)
 _ITEM = re.compile(r"(\d{1,4})\^?(?:\s?[-–—~～‐‑−至到]\s?\^?(\d{1,4}))?")
@@ -167,7 +174,7 @@ _MATHY = re.compile(r"[\\^_={}<>|∈≤≥×·∑∫√≈±]|\A\w{1,2}\Z|\A\w\s
 
 
 def _dollars(text: str, start: int, end: int) -> list[Range]:
-    """``$…$`` where it is math and not money: no blank inside next to the signs, no digit behind, something mathematical in it."""
+    """``$…$`` where it is math and not money: no blank next to the signs inside, no digit behind, a sign of math."""
     marks = [m.span() for m in _DOLLAR.finditer(text, start, end)]
     found: list[Range] = []
     at = 0
@@ -257,12 +264,12 @@ def _bracket(text: str, at: int, end: int) -> tuple[Token | None, int]:
         and not image
         and (match := _OUTER.match(text, at, end) or _DOUBLE.match(text, at, end))
     ):
-        return _link(match, match[1], match[2], at)
+        return _link(match[1], match[2], match.span(), match.span(1))
     match = _LINK.match(text, at, end)
     if match is not None:
         if image or match[1].lstrip().startswith("!["):
             return None, match.end()
-        return _link(match, match[1], match[2], at)
+        return _link(match[1], match[2], match.span(), match.span(1))
     if image:
         return None, at
     group = _GROUP.match(text, at, end) or _WIDE.match(text, at, end)
@@ -283,23 +290,25 @@ _TARGETLIKE = re.compile(
 )
 
 
-def _link(match: re.Match[str], text: str, target: str | None, at: int) -> tuple[Token | None, int]:
+def _link(text: str, target: str | None, span: Range, inside: Range) -> tuple[Token | None, int]:
+    """The token of a link at ``span`` whose text stands at ``inside``."""
+    at, end = span
     labels = parse_numbers(text.strip(" []\\")) or ()
     if not labels and (key := _KEY.fullmatch(text.strip())):
         labels = (key[1],)
     if target is None:
-        return (Token(Form.NUMBER, at, match.end(), labels, plain=False), match.end()) if labels else (None, at + 1)
+        return (Token(Form.NUMBER, at, end, labels, plain=False), end) if labels else (None, at + 1)
     written = _TITLE.sub("", target).strip()
     written = written[1:-1] if written[:1] == "<" and written[-1:] == ">" else written
     if labels and (written.startswith("#") or not _TARGETLIKE.match(written)):
-        stop = match.end() if written.startswith("#") else match.start(2) - 1
+        stop = end if written.startswith("#") else inside[1] + 1
         return Token(Form.NUMBER, at, stop, labels, plain=False), stop
     if written.startswith("#") or re.match(
         r"(?:mailto|tel|javascript|data|file|sandbox|attachment):", written, re.IGNORECASE
     ):
-        return None, match.start(2)
-    keep = None if labels or not text.strip() or _is_address(text, written) else match.span(1)
-    return Token(Form.LINK, at, match.end(), labels, written, text, keep), match.end()
+        return None, inside[1] + 1
+    keep = None if labels or not text.strip() or _is_address(text, written) else inside
+    return Token(Form.LINK, at, end, labels, written, text, keep), end
 
 
 def _is_address(text: str, target: str) -> bool:
@@ -314,13 +323,13 @@ def _tag(text: str, at: int, end: int) -> tuple[Token | None, int]:
     if match := _AUTO.match(text, at, end):
         return Token(Form.BARE, at, match.end(), target=match[1]), match.end()
     if match := _SUP.match(text, at, end):
-        return _sup(text, match, at, end)
+        return _sup(match)
     if match := _ANCHOR.match(text, at, end):
-        return _link(_AnchorMatch(match), match[4], match[1] or match[2] or match[3] or "", at)  # type: ignore[arg-type]
+        return _link(match[4], match[1] or match[2] or match[3] or "", match.span(), match.span(4))
     return None, at
 
 
-def _sup(text: str, match: re.Match[str], at: int, end: int) -> tuple[Token | None, int]:
+def _sup(match: re.Match[str]) -> tuple[Token | None, int]:
     inner = re.sub(r"<[^<>]*>|[\[\]\\]", "", match[1])
     if "](" in match[1] or "href" in match[1] or "http" in match[1]:
         return None, match.start(1)  # the link inside is the mark
@@ -328,23 +337,7 @@ def _sup(text: str, match: re.Match[str], at: int, end: int) -> tuple[Token | No
     if not labels:
         return None, match.end()
     form = Form.NUMBER if "[" in match[1] else Form.SUPERSCRIPT
-    return Token(form, at, match.end(), labels, plain=False), match.end()
-
-
-class _AnchorMatch:
-    """Gives an HTML anchor the groups of a Markdown link."""
-
-    def __init__(self, match: re.Match[str]) -> None:
-        self._match = match
-
-    def end(self) -> int:
-        return self._match.end()
-
-    def start(self, group: int = 0) -> int:
-        return self._match.start(4) if group == 2 else self._match.start(group)
-
-    def span(self, group: int = 0) -> Range:
-        return self._match.span(4) if group == 1 else self._match.span(group)
+    return Token(form, *match.span(), labels, plain=False), match.end()
 
 
 def _bare(text: str, at: int, end: int) -> tuple[Token | None, int]:

@@ -31,7 +31,8 @@ SUFFIXES = (
 """What is taken from a folder."""
 
 _SKIPPED = re.compile(
-    r"(?i)(?:readme|licen[cs]e|changelog|contributing|query|queries|tasks|criteria|run|summary|results|package(?:-lock)?)\Z"
+    r"(?i)(?:readme|licen[cs]e|changelog|contributing|query|queries|tasks|criteria|run|summary"
+    r"|results|package(?:-lock)?)\Z"
 )
 _QID = re.compile(r"(?:qid_)?(?P<id>[\w-]+?)_report\Z")
 _HTML_START = re.compile(

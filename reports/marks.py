@@ -142,7 +142,7 @@ class SourceBook:
         return label in self.labels or label in self._ordered or (not self.lists and label in self._listed)
 
     def at(self, label: str, offset: int) -> Found | None:
-        """The source that a label means at this place: the first list behind it that has the label, else the last before."""
+        """The source that a label means here: in the first list behind that has it, else in the last before."""
         label = label.casefold()
         if len(self._tables) == 1 and label in self._tables[0][1]:
             return self._cite(self._entries[id(self._tables[0][1][label])], offset)
@@ -203,12 +203,16 @@ class SourceBook:
 
 
 _INDEXED = re.compile(
-    r"(?:(?:^|[\s(=,*+-])[a-z]|\b(?:arr|array|list|lst|args|argv|data|vec|vector|matrix|df|row|rows|col|cols|index|idx|items?|nums?|values?|params?|tensor|input|inputs|output|outputs|result|results|self|tuple|str|map|dict)|\w_\w*|[a-z]+\.[a-z_]+|\w\[[a-z]\])\Z"
+    r"(?:(?:^|[\s(=,*+-])[a-z]|\b(?:arr|array|list|lst|args|argv|data|vec|vector|matrix|df|row|rows"
+    r"|col|cols|index|idx|items?|nums?|values?|params?|tensor|input|inputs|output|outputs|result"
+    r"|results|self|tuple|str|map|dict)|\w_\w*|[a-z]+\.[a-z_]+|\w\[[a-z]\])\Z"
 )
 _INDEXED_SURE = re.compile(r"(?:^|[\s(=,*+-])[a-z]\Z|_\w*\Z|\b(?:arr|args|argv|lst|df|vec|idx)\Z|\w\[[a-z]\]\Z")
 _MATH_BEFORE = re.compile(r"(?:[=∈∉<≤≥≈~∼±×÷^\\/{∪∩⊂⊆∖]|(?<=[\s\d)])\*|(?<![>\w])>)\s?\Z")
 _INTERVAL_WORD = re.compile(
-    r"(?:\b(?:interval|intervals|range|ranges|ranging|CI|bounds?|domain|support|within|vector|vectors|coordinates|pair|tuple|set|scale|scaled|scores?|clipped|normali[sz]ed|values)\b(?:\s(?:of|from|to|in|is|the|between|are))*|区间|范围|取值|置信)[\s:：(]*\Z",
+    r"(?:\b(?:interval|intervals|range|ranges|ranging|CI|bounds?|domain|support|within|vector|vectors"
+    r"|coordinates|pair|tuple|set|scale|scaled|scores?|clipped|normali[sz]ed|values)\b(?:\s(?:of|from"
+    r"|to|in|is|the|between|are))*|区间|范围|取值|置信)[\s:：(]*\Z",
     re.IGNORECASE,
 )
 _INTERVAL_AFTER = re.compile(r"\s?(?:%|区间|interval|range\b|[×^²³=]|\)?\s?[∪∩])", re.IGNORECASE)

@@ -38,7 +38,9 @@ _DATES = re.compile(
     re.VERBOSE,
 )
 _SCALES = {
-    "thousand": 3, "million": 6, "mn": 6, "mln": 6, "billion": 9, "bn": 9, "bln": 9, "trillion": 12, "tn": 12, "trn": 12,
+    "thousand": 3, "million": 6, "mn": 6, "mln": 6, "billion": 9, "bn": 9, "bln": 9, "trillion": 12, "tn": 12, (
+        "trn"
+    ): 12,
     "千": 3, "万": 4, "萬": 4, "百万": 6, "千万": 7, "亿": 8, "億": 8, "十亿": 9, "万亿": 12, "兆": 12,
 }  # fmt: skip
 _MONEY_SCALES = {"k": 3, "m": 6, "b": 9, "t": 12}
@@ -46,14 +48,17 @@ _SCALE = "|".join(sorted(_SCALES, key=len, reverse=True))
 _CURRENCIES = {
     "us$": "usd", "$": "usd", "usd": "usd", "dollar": "usd", "dollars": "usd", "美元": "usd",
     "€": "eur", "eur": "eur", "euro": "eur", "euros": "eur", "欧元": "eur", "£": "gbp", "gbp": "gbp",
-    "¥": "¥", "jpy": "¥", "yen": "¥", "日元": "¥", "円": "¥", "cny": "¥", "rmb": "¥", "yuan": "¥", "人民币": "¥", "元": "¥",
+    "¥": "¥", "jpy": "¥", "yen": "¥", "日元": "¥", "円": "¥", "cny": "¥", "rmb": "¥",
+    "yuan": "¥", "人民币": "¥", "元": "¥",
     "hk$": "hkd", "港元": "hkd", "港币": "hkd", "₹": "inr", "inr": "inr", "₩": "krw", "krw": "krw",
 }  # fmt: skip
 _BEFORE = r"us\$|hk\$|usd|eur|gbp|jpy|cny|rmb|inr|krw|[$€£¥₹₩]"
 _AFTER = "|".join(sorted((re.escape(c) for c in _CURRENCIES if c[0] not in "$€£¥₹₩"), key=len, reverse=True))
 _UNITS = (
-    r"°c|°f|km2|km²|km/h|m/s|m2|m²|m3|m³|km|cm|mm|nm|μm|kg|mg|μg|mw|gw|kw|tw|mwh|gwh|kwh|twh|ghz|mhz|khz|hz|ms|gb|mb|tb|kb"
-    r"|bps|ppm|db|kpa|mpa|公里|千米|米|公斤|吨|tons?|tonnes?|miles?|hours?|hrs?|days?|weeks?|months?|years?|minutes?|mins?|seconds?"
+    r"°c|°f|km2|km²|km/h|m/s|m2|m²|m3|m³|km|cm|mm|nm|μm|kg|mg|μg|mw|gw|kw|tw|mwh|gwh|kwh|twh|ghz|mhz"
+    r"|khz|hz|ms|gb|mb|tb|kb"
+    r"|bps|ppm|db|kpa|mpa|公里|千米|米|公斤|吨|tons?|tonnes?|miles?|hours?|hrs?|days?|weeks?|months?|years?"
+    r"|minutes?|mins?|seconds?"
     r"|小时|分钟|天|个月|岁"
 )
 _NUMBER = re.compile(
@@ -84,8 +89,9 @@ _ISO = re.compile(r"(?:\d{4}|-)-\d\d(?:-\d\d)?\Z")
 def numbers_in(text: str) -> list[str]:
     """Numbers, dates and units of a text in order, normalised.
 
-    ``1,200`` → ``1200``; ``12.50 percent`` → ``12.5%``; ``$1.2 billion`` → ``1200000000usd``; ``3.5亿`` → ``350000000``;
-    ``May 1, 2025`` and ``2025年5月1日`` → ``2025-05-01``; ``May 1`` → ``--05-01``; ``H100`` → ``h100``; ``5 km`` → ``5km``.
+    ``1,200`` → ``1200``; ``12.50 percent`` → ``12.5%``; ``$1.2 billion`` → ``1200000000usd``;
+    ``3.5亿`` → ``350000000``; ``May 1, 2025``, ``2025年5月1日`` → ``2025-05-01``; ``May 1`` → ``--05-01``;
+    ``H100`` → ``h100``; ``5 km`` → ``5km``.
     Yen and yuan share one sign and are one unit. Linear in the length of the text.
     """
     folded = fold(_THIN.sub(",", text))

@@ -1,4 +1,4 @@
-"""From text to :class:`Report`: clean, cut into segments and sentences, find sources and marks. No model, linear time."""
+"""From text to :class:`Report`: clean, cut into segments and sentences, find sources and marks. Linear time."""
 
 from __future__ import annotations
 

@@ -15,7 +15,8 @@ _ITALIC = re.compile(
 )
 _BREAK = re.compile(r"<br\s*/?>|</?(?:p|div|li|tr|td|th)\b[^<>]{0,200}>", re.IGNORECASE)
 _TAG = re.compile(
-    r"</?(?:a|b|i|u|em|strong|sup|sub|span|small|mark|code|kbd|s|del|ins|font|details|summary|center|ul|ol|table|tbody|thead|img|cite|q)\b[^<>]{0,500}>",
+    r"</?(?:a|b|i|u|em|strong|sup|sub|span|small|mark|code|kbd|s|del|ins|font|details|summary|center"
+    r"|ul|ol|table|tbody|thead|img|cite|q)\b[^<>]{0,500}>",
     re.IGNORECASE,
 )
 _COMMENT = re.compile(r"<!--(?:(?!-->).){0,2000}-->", re.DOTALL)

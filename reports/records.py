@@ -21,9 +21,15 @@ from .inline import _DEST, _TEXT
 from .text import squeeze
 from .urls import BARE_URL, host_of, normalise_url, trim_url
 
-TEXTS = ("article", "response", "final_report", "report", "answer", "final_answer", "output", "outputs", "result", "content",
-         "completion", "generated_report", "generation", "prediction", "markdown", "text", "choices", "messages")  # fmt: skip
-PROMPTS = ("prompt", "rewritten_query", "question", "query", "user_query", "deep_research_query", "research_question", "instruction",
+TEXTS = ("article", "response", "final_report", "report", "answer", "final_answer", "output", "outputs", "result", (
+    "content"
+),
+         "completion", "generated_report", "generation", "prediction", "markdown", "text", "choices", (
+             "messages"
+         ))  # fmt: skip
+PROMPTS = ("prompt", "rewritten_query", "question", "query", "user_query", "deep_research_query", "research_question", (
+    "instruction"
+),
            "input", "inputs", "task", "messages")  # fmt: skip
 IDS = (
     "id",

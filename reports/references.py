@@ -30,11 +30,14 @@ _SPACED = re.compile(
     r"(?: [\w()%,.'’–-]+){1,10}\.(?:pdf|html?|docx?|xlsx?|pptx?|aspx?|php)(?=[\s.,;)\]]*\Z)", re.IGNORECASE
 )
 _URL_LEFT = re.compile(
-    r"\b(?:retrieved|accessed|available|abgerufen|consulté|url|link|doi|in|from|at|on|via)\b\s*(?:from|at|on|am|le)?\s*[:：]?\s*\Z",
+    r"\b(?:retrieved|accessed|available|abgerufen|consulté|url|link|doi|in|from|at|on"
+    r"|via)\b\s*(?:from|at|on|am|le)?\s*[:：]?\s*\Z",
     re.IGNORECASE,
 )
 _FAKE_TARGET = re.compile(
-    r"\((?:url|link|source|https?://\.\.\.)\)|\[(?:insert|add|url|link)[^\]]{0,40}\]|htt?ps?[:/]{1,2}\S+|(?<![\w.@/])(?:[\w-]+\.)+(?:com|org|net|gov|edu|io|cn|uk|de|eu|int|info|co)(?:/[^\s)\]，。]*)?(?=[\s)\],.;，。]|\Z)",
+    r"\((?:url|link|source|https?://\.\.\.)\)|\[(?:insert|add|url|link)[^\]]{0,40}\]"
+    r"|htt?ps?[:/]{1,2}\S+|(?<![\w.@/])(?:[\w-]+\.)+(?:com|org|net|gov|edu|io|cn|uk|de|eu|int|info"
+    r"|co)(?:/[^\s)\]，。]*)?(?=[\s)\],.;，。]|\Z)",
     re.IGNORECASE,
 )
 _TRIM = " \t\r\n-–—:：|,，.。;；·•*_<>"

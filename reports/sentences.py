@@ -13,33 +13,33 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from .data import Span
-from .text import CJK
+from .text import CJK, word_set
 
 LONGEST = 2000
 """Characters; longer sentences are cut."""
 
-_NEVER = frozenset(
-    """mr mrs ms dr prof rev gen sen rep gov hon st messrs mme vs v cf e.g i.e eg ie viz al resp approx ca c fig figs eq
-    eqs sec secs ch chap vol vols nos pp ed eds trans transl ref refs tab app art cap par para z.b d.h u.a bzw nr s p
-    abb vgl ggf sog usw evtl inkl max min avg est dept univ jan feb mar apr jun jul aug sept sep oct nov dec mt ft
-    lt col sgt capt cmdr adm maj n.b op cit ibid""".split()
+_NEVER = word_set(
+    """mr mrs ms dr prof rev gen sen rep gov hon st messrs mme vs v cf e.g i.e eg ie viz al resp approx ca c fig figs
+    eq eqs sec secs ch chap vol vols nos pp ed eds trans transl ref refs tab app art cap par para z.b d.h u.a bzw
+    nr s p abb vgl ggf sog usw evtl inkl max min avg est dept univ jan feb mar apr jun jul aug sept sep oct nov
+    dec mt ft lt col sgt capt cmdr adm maj n.b op cit ibid"""
 )
 """Abbreviations that never end a sentence (unless nothing follows)."""
 
-_SOMETIMES = frozenset(
+_SOMETIMES = word_set(
     """u.s u.k u.n e.u u.s.a d.c a.m p.m inc ltd co corp llc plc bros jr sr ph.d m.d b.a m.a b.sc m.sc etc no gmbh sa
-    al.""".split()
+    al."""
 )
 """Abbreviations that end a sentence only before a word that often starts one."""
 
-_ALSO_WORDS = frozenset("max min s p c v art par est tab cap app op ed sec mar ref refs".split())
+_ALSO_WORDS = word_set("max min s p c v art par est tab cap app op ed sec mar ref refs")
 """Of ``_NEVER``: also ends of ordinary sentences (``at max.``, ``plan C.``)."""
 
-_STARTERS = frozenset(
+_STARTERS = word_set(
     """the a an this these those it its in on at by for from with as after before while when where although though
-    however but and or so yet if we they he she i you there here our their his her many some most several both each
-    according despite since because during under over between among such other another moreover furthermore
-    additionally meanwhile overall finally first second third one two three to that not what why how""".split()
+    however but and or so yet if we they he she i you there here our their his her many some most several both
+    each according despite since because during under over between among such other another moreover furthermore
+    additionally meanwhile overall finally first second third one two three to that not what why how"""
 )
 _CLOSERS = "\"'”’»)\\]）」』】〉》*_"
 _TRAIL = re.compile(
@@ -49,7 +49,8 @@ _TRAIL = re.compile(
       | [【［〔]\d[^】］〕\n]{0,60}[】］〕]
       | <sup>[^<\n]{0,80}</sup>
       | [\u00b9\u00b2\u00b3\u2070\u2074-\u2079]+
-      | [(（]\[[^\[\]\n]{1,200}\]\((?:[^\s()]|\([^\s()]*\))*\)(?:[,;]?\s?\[[^\[\]\n]{1,200}\]\((?:[^\s()]|\([^\s()]*\))*\))*[)）]
+      | [(（]\[[^\[\]\n]{1,200}\]\((?:[^\s()]|\([^\s()]*\))*\)
+          (?:[,;]?\s?\[[^\[\]\n]{1,200}\]\((?:[^\s()]|\([^\s()]*\))*\))*[)）]
       | \[[^\[\]\n]{1,200}\]\((?:[^\s()]|\([^\s()]*\))*\)(?=[ \t]*(?:\Z|[\n\[A-Z]))
       | \ue200cite[^\ue201\n]{0,200}\ue201
     )[.。]?)+""",

@@ -13,24 +13,29 @@ TWIN = 92.0
 
 _NEGATIONS = {
     "not", "no", "never", "none", "nor", "neither", "without", "cannot", "lack", "lacks", "lacked", "lacking", "fail",
-    "fails", "failed", "unable", "hardly", "barely", "deny", "denies", "denied", "n't", "except", "unlike", "nicht", "kein",
+    "fails", "failed", "unable", "hardly", "barely", "deny", "denies", "denied", "n't", "except", "unlike", "nicht", (
+        "kein"
+    ),
     "keine", "nie", "ohne", "pas", "jamais", "sans", "sin", "nunca",
 }  # fmt: skip
 _DIRECTIONS = {
-    "up": "increase increases increased increasing rise rises rose risen rising grow grows grew grown growing growth gain gains"
-    " gained climb climbs climbed surge surges surged expand expands expanded expansion improve improved improves up higher"
-    " accelerate accelerated upward jump jumped soar soared exceed exceeds exceeded above over outperform outperformed",
-    "down": "decrease decreases decreased decreasing fall falls fell fallen falling decline declines declined declining drop"
-    " drops dropped shrink shrank shrunk shrinks lose loses lost loss losses reduce reduced reduces reduction worsen worsened"
-    " down lower slow slowed slowdown downward plunge plunged plummet plummeted cut cuts below under underperform underperformed",
+    "up": "increase increases increased increasing rise rises rose risen rising grow grows grew grown growing "
+    "growth gain gains gained climb climbs climbed surge surges surged expand expands expanded expansion "
+    "improve improved improves up higher accelerate accelerated upward jump jumped soar soared exceed "
+    "exceeds exceeded above over outperform outperformed",
+    "down": "decrease decreases decreased decreasing fall falls fell fallen falling decline declines declined "
+    "declining drop drops dropped shrink shrank shrunk shrinks lose loses lost loss losses reduce reduced "
+    "reduces reduction worsen worsened down lower slow slowed slowdown downward plunge plunged plummet "
+    "plummeted cut cuts below under underperform underperformed",
     "more": "more greater larger bigger most highest largest best maximum majority strengthen strengthened first",
     "less": "less fewer smaller least lowest smallest worst minimum minority weaken weakened last",
     "before": "before earlier prior precede preceded",
     "after": "after later following subsequent follow followed",
-    "yes": "support supports supported allow allows allowed approve approved accept accepted enable enabled legal true safe",
-    "against": "oppose opposes opposed ban bans banned prohibit prohibited reject rejected refuse refused prevent prevented illegal"
-    " false unsafe",
-}  # fmt: skip
+    "yes": "support supports supported allow allows allowed approve approved accept accepted enable enabled "
+    "legal true safe",
+    "against": "oppose opposes opposed ban bans banned prohibit prohibited reject rejected refuse refused prevent "
+    "prevented illegal false unsafe",
+}
 _DIRECTION = {word: name for name, words in _DIRECTIONS.items() for word in words.split()}
 _CJK_SIGNS = re.compile(
     r"(?P<no>不|没|没有|未|無|无|非|否|沒)|(?P<up>增长|增加|上升|上涨|提高|提升|扩大|增長|上昇|增え|高于|超过)"

@@ -105,7 +105,8 @@ def _task_for(report: Report, by_id: dict[str, Task], by_prompt: dict[str, list[
     if task is None:
         prompt = f", prompt {_short(report.prompt)}" if report.prompt else ""
         raise InputError(
-            f"{where} (task id {report.task_id or 'none'}{prompt}) fits none of the {len(by_id)} tasks ({', '.join(list(by_id)[:8])} …)"
+            f"{where} (task id {report.task_id or 'none'}{prompt}) fits none of "
+            f"the {len(by_id)} tasks ({', '.join(list(by_id)[:8])} …)"
         )
     if report.prompt and _key(report.prompt) != _key(task.prompt):
         raise InputError(

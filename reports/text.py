@@ -32,14 +32,21 @@ _CJK_CHAR = re.compile(f"[{CJK}]")
 _CJK_RUN = re.compile(f"[{CJK}]+")
 _WORD = re.compile(rf"[^\W_{CJK}]+(?:['’][^\W\d_{CJK}]+)?")
 
-STOPWORDS = frozenset(
+
+def word_set(words: str) -> frozenset[str]:
+    """The words of a text as a set: how word lists are written here."""
+    return frozenset(words.split())
+
+
+STOPWORDS = word_set(
     """a about above after again against all also although am an and any are as at be because been before being below
-    between both but by can could did do does doing down during each either etc ever every few for from further had has
-    have having he her here hers him his how however i if in into is it its itself just many may me might more most much
-    must my near nearly nor of off on once one only onto or other our out over own per rather said same say says she
-    should since so some such than that the their them then there therefore these they this those though through thus to
-    too toward towards under until up upon us very was we well were what when where whether which while who whom whose
-    why will with within would yet you your according report reported reports based including""".split()
+    between both but by can could did do does doing down during each either etc ever every few for from further
+    had has have having he her here hers him his how however i if in into is it its itself just many may me might
+    more most much must my near nearly nor of off on once one only onto or other our out over own per rather said
+    same say says she should since so some such than that the their them then there therefore these they this
+    those though through thus to too toward towards under until up upon us very was we well were what when where
+    whether which while who whom whose why will with within would yet you your according report reported reports
+    based including"""
 )
 """English words that carry no content of their own."""
 
@@ -69,7 +76,7 @@ _SCRIPTS = (
 
 
 def fold(text: str) -> str:
-    """Fold what does not matter for an exact match: spaces, quotation marks, hyphens, width, invisible characters, case."""
+    """Fold what does not matter for an exact match: spaces, quotation marks, hyphens, width, unseen signs, case."""
     return _SPACES.sub(" ", text.translate(_FOLD)).strip().casefold()
 
 

@@ -4,36 +4,38 @@ from __future__ import annotations
 
 import re
 
-_STRONG = """references|notes|reference|reference list|list of references|bibliography|works cited|literature cited|citations|cited sources
-|sources cited|cited works|footnotes|endnotes|sources and references|references and sources|source list|list of sources|reference links
-|sources used|sources consulted|source links|source urls|urls
-|参考文献|參考文獻|参考资料|參考資料|参考来源|參考來源|参考链接|参考链结|參考連結|引用来源|引用來源|引用文献|引用文獻|引文|主要参考文献|参考文献列表|文献
-|来源列表|参考文献与资料|参考文献和资料来源|参考文献与数据来源|参考与引用|引用与参考|信息来源|资料来源|資料來源|数据来源|數據來源|来源|來源|引用|脚注|尾注|注释|註釋|参考|资料出处|出处
-|出典|引用元|情報源|参照|参照文献|参考情報|脚註
-|참고문헌|참고 문헌|출처|참고자료|참고 자료|인용|각주
-|quellen|quellenverzeichnis|quellenangaben|literatur|literaturverzeichnis|referenzen|einzelnachweise|belege|fußnoten|quellen und literatur|nachweise
-|références|bibliographie|sources et références|références bibliographiques|notes et références|ouvrages cités
-|referencias|fuentes|bibliografía|referencias bibliográficas|obras citadas|fuentes consultadas|citas
-|referências|fontes|bibliografia|referências bibliográficas|obras citadas|notas
-|riferimenti|fonti|riferimenti bibliografici|opere citate|note
-|bronnen|referenties|literatuur|literatuurlijst|bronvermelding|voetnoten
-|źródła|przypisy|literatura|odniesienia|reference a zdroje|zdroje|odkazy|použité zdroje
-|källor|referenser|källförteckning|kilder|referanser|kildeliste|litteratur|lähteet|viitteet
-|источники|литература|список литературы|список источников|ссылки|примечания|использованные источники|библиография
-|джерела|література|посилання|список джерел
-|kaynaklar|kaynakça|referanslar|dipnotlar
-|المراجع|المصادر|مراجع|مصادر|المصادر والمراجع|מקורות|ביבליוגרפיה|منابع|संदर्भ|स्रोत|সূত্র
-|πηγές|αναφορές|βιβλιογραφία|források|hivatkozások|irodalom|surse|referințe|bibliografie
-|tài liệu tham khảo|nguồn|nguồn tham khảo|referensi|daftar pustaka|sumber|rujukan|อ้างอิง|แหล่งที่มา|แหล่งอ้างอิง|เอกสารอ้างอิง"""
+from .text import word_set
+
+_STRONG = """
+references|notes|reference|reference list|list of references|bibliography|works cited|literature cited|citations
+|cited sources|sources cited|cited works|footnotes|endnotes|sources and references|references and sources
+|source list|list of sources|reference links|sources used|sources consulted|source links|source urls|urls
+|参考文献|參考文獻|参考资料|參考資料|参考来源|參考來源|参考链接|参考链结|參考連結|引用来源|引用來源|引用文献
+|引用文獻|引文|主要参考文献|参考文献列表|文献|来源列表|参考文献与资料|参考文献和资料来源|参考文献与数据来源
+|参考与引用|引用与参考|信息来源|资料来源|資料來源|数据来源|數據來源|来源|來源|引用|脚注|尾注|注释|註釋|参考
+|资料出处|出处|出典|引用元|情報源|参照|参照文献|参考情報|脚註|참고문헌|참고 문헌|출처|참고자료|참고 자료|인용
+|각주|quellen|quellenverzeichnis|quellenangaben|literatur|literaturverzeichnis|referenzen|einzelnachweise|belege
+|fußnoten|quellen und literatur|nachweise|références|bibliographie|sources et références
+|références bibliographiques|notes et références|ouvrages cités|referencias|fuentes|bibliografía
+|referencias bibliográficas|obras citadas|fuentes consultadas|citas|referências|fontes|bibliografia
+|referências bibliográficas|obras citadas|notas|riferimenti|fonti|riferimenti bibliografici|opere citate|note
+|bronnen|referenties|literatuur|literatuurlijst|bronvermelding|voetnoten|źródła|przypisy|literatura|odniesienia
+|reference a zdroje|zdroje|odkazy|použité zdroje|källor|referenser|källförteckning|kilder|referanser|kildeliste
+|litteratur|lähteet|viitteet|источники|литература|список литературы|список источников|ссылки|примечания
+|использованные источники|библиография|джерела|література|посилання|список джерел|kaynaklar|kaynakça|referanslar
+|dipnotlar|المراجع|المصادر|مراجع|مصادر|المصادر والمراجع|מקורות|ביבליוגרפיה|منابع|संदर्भ|स्रोत|সূত্র|πηγές
+|αναφορές|βιβλιογραφία|források|hivatkozások|irodalom|surse|referințe|bibliografie|tài liệu tham khảo|nguồn
+|nguồn tham khảo|referensi|daftar pustaka|sumber|rujukan|อ้างอิง|แหล่งที่มา|แหล่งอ้างอิง|เอกสารอ้างอิง"""
 
 _NAMES = frozenset(name for name in _STRONG.replace("\n", "").split("|") if name)
-_CORE = frozenset(
-    "references reference sources source bibliography citations citation links link urls literature footnotes endnotes works".split()
+_CORE = word_set(
+    """references reference sources source bibliography citations citation links link urls literature footnotes
+    endnotes works"""
 )
-_AROUND = frozenset(
-    """key main primary secondary selected full complete list of all cited consulted used and the further reading additional data web online
-    official report this for in works notes research supporting supplementary materials external internet academic news s amp & urls with
-    documents evidence appendix annex section inline numbered""".split()
+_AROUND = word_set(
+    """key main primary secondary selected full complete list of all cited consulted used and the further reading
+    additional data web online official report this for in works notes research supporting supplementary materials
+    external internet academic news s amp & urls with documents evidence appendix annex section inline numbered"""
 )
 _NUMBERING = re.compile(
     r"\A(?:(?:\d{1,3}|[ivxlc]{1,6}|[a-z]|[一二三四五六七八九十百]{1,4})(?:[.)、．:：]|(?=\s))\s*)+", re.IGNORECASE
@@ -44,7 +46,7 @@ _WORDS = re.compile(r"[^\W\d_]+|&")
 
 
 def is_reference_title(title: str) -> bool:
-    """Whether a heading announces a list of sources. Numbering, emphasis and a translation in brackets do not matter."""
+    """Whether a heading announces a list of sources, whatever its numbering, emphasis or translation in brackets."""
     if len(title) > 90:
         return False
     plain = _NOISE.sub(" ", title).strip()

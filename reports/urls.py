@@ -27,8 +27,10 @@ _ARXIV_URL = re.compile(
 )
 _ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(\d{4}\.\d{4,5})", re.IGNORECASE)
 _TRACKING = re.compile(
-    r"(?:utm_\w+|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|twclid|ttclid|igshid|igsh|mc_cid|mc_eid|mkt_tok|_hsenc|_hsmi"
-    r"|srsltid|vero_id|oly_anon_id|oly_enc_id|ref_src|ref_url|spm|scm|_ga|_gl|s_cid|cmpid|ncid|sr_share|trk|trkInfo|guccounter"
+    r"(?:utm_\w+|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|twclid|ttclid|igshid|igsh"
+    r"|mc_cid|mc_eid|mkt_tok|_hsenc|_hsmi"
+    r"|srsltid|vero_id|oly_anon_id|oly_enc_id|ref_src|ref_url|spm|scm|_ga|_gl|s_cid|cmpid|ncid"
+    r"|sr_share|trk|trkInfo|guccounter"
     r"|guce_referrer|guce_referrer_sig)\Z",
     re.IGNORECASE,
 )
@@ -42,10 +44,12 @@ _PLACEHOLDER_HOST = re.compile(
     re.VERBOSE,
 )
 _LOCAL = re.compile(
-    r"localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|10\.\d+\.\d+\.\d+|192\.168\.\d+\.\d+|172\.(?:1[6-9]|2\d|3[01])\.\d+\.\d+|\[?::1\]?"
+    r"localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|10\.\d+\.\d+\.\d+|192\.168\.\d+\.\d+|172\.(?:1[6-9]|2\d"
+    r"|3[01])\.\d+\.\d+|\[?::1\]?"
 )
 _PLACEHOLDER_TEXT = re.compile(
-    r"\[(?:insert|url|link|your)|(?:insert|your|add)[-_ ](?:url|link|doi|source)[-_ ]?(?:here)?|x{3,}\.x{3,}|10\.x{3,}|/x{4,}(?:/|\Z)"
+    r"\[(?:insert|url|link|your)|(?:insert|your|add)[-_ ](?:url|link|doi|source)[-_ ]?(?:here)?"
+    r"|x{3,}\.x{3,}|10\.x{3,}|/x{4,}(?:/|\Z)"
     r"|example[-_]?(?:url|link)\b|placeholder",
     re.IGNORECASE,
 )
@@ -214,7 +218,7 @@ def host_of(url: str) -> str | None:
 
 
 def unwrap_url(url: str) -> str:
-    """The address behind an archive copy or a redirector that carries it openly; else the address itself, normalised."""
+    """The address behind an archive copy or an open redirector; else the address itself. Normalised."""
     for _ in range(4):
         inner = _inner(url)
         if inner is None:

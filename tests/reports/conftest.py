@@ -1,3 +1,4 @@
+# ruff: noqa: E501 -- tables are easier to read with one case a line
 """Small PDF and Word files made by hand."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 -- tables are easier to read with one case a line
 """What is a citation, where it leads, and what must not be taken for one."""
 
 import pytest

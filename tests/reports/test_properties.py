@@ -1,3 +1,4 @@
+# ruff: noqa: E501 -- tables are easier to read with one case a line
 """What holds for every text (Hypothesis)."""
 
 from dream_eval.reports import Report, SegmentKind, lint_json, numbered, read_report, split_sentences, uncut

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 -- tables are easier to read with one case a line
 """Reference lists: where they stand, which lines are entries, what entries lead to."""
 
 import pytest

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 -- tables are easier to read with one case a line
 """Addresses, DOIs and arXiv ids."""
 
 import pytest
