@@ -44,6 +44,8 @@ class Found:
     @property
     def blind(self) -> str:
         """Why nobody could look; empty where somebody could."""
+        if not self.queries:
+            return "no neutral query can be made of it"
         if not any(search.state in LOOKED for search in self.searches):
             states = sorted({f"{search.state}: {search.reason}".rstrip(": ") for search in self.searches})
             return f"search {'; '.join(states)}"
@@ -64,7 +66,7 @@ async def look(claim: Claim, report: Report, as_of: AsOf, toolbox: Toolbox, sett
     tried = await _open(early, toolbox, settings.pages)
     cited = cited_urls(claim, report)
     pages, own, copies = _distinct(tried, cited)
-    topic = " ".join(queries)
+    topic = " ".join(neutral_queries(claim.text, limit=1))
     return Found(
         queries=queries,
         searches=tuple(searches),

@@ -77,7 +77,7 @@ async def key_information(case: Case, judge: ChatModel, toolbox: Toolbox, settin
 
 async def _asked(batch: Sequence[KeyQuestion], numbers: tuple[int, ...], case: Case, judge: ChatModel) -> list[Item]:
     """The answers to some questions from one window of the report."""
-    listed = "\n".join(f"{q.id}: {q.text}{_fact(q)}" for q in batch)
+    listed = "\n".join(f"{q.id}: {q.text}{'' if judge.embedded else _fact(q)}" for q in batch)
     messages = report_prompt(case.task.prompt, numbered(case.report, numbers), QUESTION.format(questions=listed))
 
     def wrong(replies: BaseModel) -> str:

@@ -95,7 +95,8 @@ def score(items: Sequence[Item]) -> MetricResult:
     validity = [v for item in items if item.value is not None and isinstance(v := item.detail.get("validity"), int)]
     coverage = Coverage(decided=len(values), checked=len(items))
     flaws = [flaw for item in items for flaw in _list(item.detail.get("flaws"))]
-    flags = flags_of(None, "thin" if 2 * len(values) < len(items) else None)
+    windowed = any("windowed" in item.flags for item in items)
+    flags = flags_of(None, "thin" if 2 * len(values) < len(items) else None, "windowed" if windowed else None)
     parts: dict[str, float | None] = {
         "coherence": 10 * mean(coherence) if coherence else None,
         "validity": 10 * mean(validity) if validity else None,

@@ -303,6 +303,13 @@ async def test_nothing_found_is_undecided_and_not_a_failure(bench: Any, chat: Sc
     assert (item(result, "c1").outcome, item(result, "c1").reason) == (Outcome.UNDECIDED, "nothing_found")
 
 
+async def test_a_claim_of_nothing_but_numbers_cannot_be_looked_for(bench: Any, chat: ScriptedChat) -> None:
+    async with bench() as b:
+        result = await b.run("factuality", claims=claim_list(claim(1, "It was 12 of 13 in 2024.")))
+    assert (item(result, "c1").outcome, item(result, "c1").detail["queries"]) == (Outcome.NOT_CHECKED, [])
+    assert item(result, "c1").reason == "no neutral query can be made of it"
+
+
 async def test_only_the_most_important_claims_are_checked_and_that_is_said(bench: Any, chat: ScriptedChat) -> None:
     chat.on(is_passage, reads_figures)
     claims = claim_list(claim(1, says("Alba")), claim(2, says("Berga"), selected=False), selected_from=2)
