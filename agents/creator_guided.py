@@ -24,6 +24,8 @@ PICKS = 4
 """Key facts asked for in one call, at most: short lists keep a weak model's JSON sound."""
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _SMALL = frozenset("the a an in on by about all most many some for from at until since after before".split())  # noqa: SIM905
+_WORDS = re.compile(r"[\w-]+")
+_ARGUING = frozenset(("well", "justify", "view", "report", "conclusion"))
 _ASKING = frozenset(("state", "report", "mention"))
 
 
@@ -156,12 +158,28 @@ def _on_topic(question: str, fact: str) -> bool:
 
 
 async def _reasons(guide: Guide, task: Task, as_of: AsOf, number: int) -> tuple[ReasoningQuestion, ...]:
+    """One question a part of the query: the model's where it is one, else one by template."""
     if not number:
         return ()
-    prompt = prompts.reasoning_prompt(task, as_of, arguable(task.prompt, number), number)
+    parts = arguable(task.prompt, number)
+    prompt = prompts.reasoning_prompt(task, as_of, parts, number)
     draft = await guide.try_ask("reasoning", prompt, opens_type(number), 60 * number + 40)
-    opens = [open_draft(found.question, found.lookup, task) for found in getattr(draft, "questions", ())]
-    return reasoning_items([found for found in opens if found is not None], guide.shelf, number)
+    opens = list(getattr(draft, "questions", ()))
+    made = [open_draft(found.question, found.lookup, task) for found in opens]
+    drafts = [found for found in made if found is not None]
+    # The parts stand behind: what the model left out, or asked twice, is asked by template.
+    missing = [open_draft(prompts.part_question(part), "", task) for part in _unasked(parts, drafts)]
+    return reasoning_items([*drafts, *(found for found in missing if found is not None)], guide.shelf, number)
+
+
+def _unasked(parts: Sequence[str], drafts: Sequence[ReasoningDraft]) -> list[str]:
+    """The parts that no question speaks to: most of a part's words stand in none."""
+    asked = [set(content_words(draft.question)) for draft in drafts]
+    return [part for part in parts if not any(_share(set(content_words(part)), words) >= 0.5 for words in asked)]
+
+
+def _share(part: set[str], words: set[str]) -> float:
+    return len(part & words) / len(part) if part else 1.0
 
 
 def open_draft(question: str, lookup: str, task: Task) -> ReasoningDraft | None:
@@ -171,11 +189,12 @@ def open_draft(question: str, lookup: str, task: Task) -> ReasoningDraft | None:
         return None
     plan = PlanDraft(lookup=lookup or question, **prompts.plan_words(question, task.prompt))
     if not has_outside_step(plan_of(plan)) or len(content_words(lookup)) < 2:
-        plan = plan.model_copy(update={"lookup": search_words(question)})
+        plan = plan.model_copy(update={"lookup": _own_search(question, task)})
     return ReasoningDraft(question=question, plan=plan)
 
 
-def search_words(question: str) -> str:
-    """The words of a question that one would search for."""
-    words = [word for word in re.findall(r"[\w-]+", question) if content_words(word)]
-    return " ".join(dict.fromkeys(words[:12])) or question
+def _own_search(question: str, task: Task) -> str:
+    """What to search for when the model gave nothing: the question's words, and what the query is about."""
+    words = _WORDS.findall(f"{question} {searches(task.prompt)[0]}")
+    kept = [word for word in words if content_words(word) and word.lower() not in _ARGUING]
+    return " ".join(dict.fromkeys(kept[:12])) or question

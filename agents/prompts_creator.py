@@ -86,16 +86,25 @@ def facts_prompt(task: Task, as_of: AsOf, lines: str, number: int) -> list[Messa
 def reasoning_prompt(task: Task, as_of: AsOf, parts: Sequence[str], number: int) -> list[Message]:
     """Ask for open questions on the reasoning, with what to search for."""
     listed = "\n".join(f"- {part}" for part in parts)
+    share = "one for each part, in their order" if len(parts) == number else "each on another aspect of these parts"
     text = (
         f"Query (as of {as_of.day}):\n{fence(task.prompt, 'query')}\n"
         # The parts: without them weak models ask three times for "the importance of" the topic.
         f"Parts of it:\n{fence(listed, 'query')}\n"
-        # The fixed opening keeps weak models from asking the query's own questions again.
-        f"Write {number} questions on how well a report argues, each on another part, in their order. Each begins with "
-        '"How well does the report justify" and names the conclusion it should reach on that part. For each give '
-        "lookup: 4 to 6 search words, names and terms that find outside evidence for or against that conclusion."
+        # The fixed opening keeps weak models from asking the query's own questions again, and "its view of" from
+        # putting the answer into the question.
+        f"Write {number} questions on how well a report argues, {share}. Each begins with "
+        '"How well does the report justify its view of" and names that part. For each give lookup: 4 to 6 search '
+        "words, names and terms that find outside evidence on that part."
     )
     return [system(GUIDED_SYSTEM), user(text)]
+
+
+def part_question(part: str) -> str:
+    """A reasoning question on one part of the query, for a model that gave none."""
+    if any("\u3400" <= letter <= "\u9fff" for letter in part):
+        return f"报告对“{part}”的论证有多充分？"
+    return f"How well does the report justify its view of: {part[0].lower()}{part[1:]}?"
 
 
 def plan_words(question: str, query: str) -> dict[str, str]:

@@ -270,8 +270,12 @@ async def test_a_miscounted_sentence_is_found_by_its_words(chat, model, toolbox,
 async def test_guided_mode_goes_on_without_what_the_model_cannot_give(chat, model, toolbox, task):
     guided(chat, opens="no JSON at all")
     protocol = await create(task, model, toolbox, Mode.GUIDED, questions=3, reasoning=2)
-    assert protocol.reasoning_questions == ()
-    assert "few_reasoning_questions" in protocol.flags
+    assert [question.text for question in protocol.reasoning_questions] == [
+        "How well does the report justify its view of: what is the current state of floating wind at Utsira?",
+        "How well does the report justify its view of: which grid limits apply?",
+    ]
+    assert protocol.reasoning_questions[1].plan.lookup == "grid limits apply current state floating wind Utsira"
+    assert not {problem.rule for problem in lint(protocol)} - {"too_few_key_questions", "too_few_reasoning_questions"}
 
 
 async def test_guided_mode_fails_honestly_without_facts(chat, model, toolbox, task):

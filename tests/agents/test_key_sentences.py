@@ -168,12 +168,12 @@ def test_meant_trusts_the_words_over_the_number():
 
 
 def test_open_questions_get_a_plan_that_looks_outside():
-    task = Task(id="t", prompt="What about Utsira?")
+    task = Task(id="t", prompt="What about wind at Utsira?")
     question = "How well does the report justify the grid limit at Utsira?"
     for lookup in ("", "none", "report"):
         draft = open_draft(question, lookup, task)
         assert draft is not None
-        assert draft.plan.lookup == "justify grid limit Utsira"
+        assert draft.plan.lookup == "grid limit Utsira wind"
     assert open_draft("Is it justified?", "grid limit", task) is None
     assert "前提" in open_draft("报告如何论证电网上限？", "电网 上限", Task(id="t", prompt="电网上限")).plan.extract
 
