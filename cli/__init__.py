@@ -11,6 +11,8 @@ from importlib import import_module
 
 import click
 
+__all__ = ["VERBS", "Verbs", "command", "main", "run"]
+
 VERBS = {
     "evaluate": "Judge one or more reports against their query.",
     "protocol": "Create, show or check an evaluation protocol.",

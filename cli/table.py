@@ -77,7 +77,7 @@ def _units(report: ReportSummary) -> Text:
 
 
 def _notes(summary: Summary) -> list[str]:
-    lines = ["[low–high]: 95 % interval, or the range where none is honest; a/b: items decided of items checked."]
+    lines = ["[low–high]: 95 % interval, or the range of the parts; a/b: items decided of items checked."]
     if any(not s.ranked and s.score is not None for r in summary.reports for s in r.scores):
         lines.append("thin: fewer than 5 items decided, or under half of them; do not compare it.")
     for report in summary.reports:
@@ -95,9 +95,8 @@ def _agreement(summary: Summary) -> list[str]:
     if summary.agreement:
         return [f"Measured agreement of {judge} with people:", *(f"  {a.line()}" for a in summary.agreement)]
     if summary.judge.startswith("local"):
-        return [
-            f"The embedded judge ({judge}) is weak and its agreement with people is not measured here: no findings."
-        ]
+        weak = f"The embedded judge ({judge}) is weak, and nobody has measured here how well it agrees with people:"
+        return [weak, "do not rely on its scores."]
     return [f"Nobody has measured here how well {judge} agrees with people."]
 
 

@@ -64,13 +64,15 @@ class Engine:
         return [self._done[unit.place] for unit in units if unit.place in self._done]
 
     async def _in_turn(self, units: list[Unit]) -> None:
-        """Report by report, so that prompts with the same report stand together and its prefix is read once."""
-        begun: set[tuple[str, str]] = set()
+        """Protocol, then report by report, claims first: what reads one report stands together."""
+        begun: set[object] = set()
         for unit in units:
-            case = (unit.task.id, unit.report.id)
-            if case not in begun and any("claims" in METRICS[metric].inputs for metric in self._work.metrics):
+            if any(METRICS[metric].adaptive for metric in self._work.metrics) and unit.task.id not in begun:
+                await self._guard(self._shared.protocol(unit.task))
+            place = (unit.task.id, unit.report.id)
+            if any("claims" in METRICS[metric].inputs for metric in self._work.metrics) and place not in begun:
                 await self._guard(self._shared.claims(unit.task, unit.report))
-            begun.add(case)
+            begun |= {unit.task.id, place}
             await self._guarded(unit)
 
     async def _guarded(self, unit: Unit) -> None:

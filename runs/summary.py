@@ -9,7 +9,7 @@ from pydantic import Field
 from ..core import AsOf, Coverage, Frozen, Interval, Status
 from ..ledger import Totals
 from ..protocols.catalogue import METRICS, Vertical
-from .data import Exit, RunConfig, RunState, UnitResult
+from .data import Exit, ReportRef, RunConfig, RunState, UnitResult
 from .findings import Worst, worst_of
 from .measured import Agreement
 
@@ -50,7 +50,7 @@ class ReportSummary(Frozen):
     coverage: float | None
     """Units scored / (expected - not applicable), in [0, 1]; None: nothing was applicable."""
     below_floor: bool
-    """Too little of it is scored: it is shown and not ranked."""
+    """The run is finished, and too little of this report is scored: it is shown and not ranked."""
 
 
 class Summary(Frozen):
@@ -88,7 +88,7 @@ def summarise(
 ) -> Summary:
     """Make the summary of what is done so far."""
     reports = tuple(
-        _report(ref.task, ref.id, [line for line in lines if (line.task, line.report) == (ref.task, ref.id)], config)
+        _report(ref, [line for line in lines if (line.task, line.report) == (ref.task, ref.id)], config, state)
         for ref in config.reports
     )
     expected = sum(report.expected for report in reports)
@@ -127,14 +127,14 @@ def gate_codes(summary: Summary, gates: dict[str, float]) -> set[Exit]:
     return codes
 
 
-def _report(task: str, report: str, lines: Sequence[UnitResult], config: RunConfig) -> ReportSummary:
+def _report(ref: ReportRef, lines: Sequence[UnitResult], config: RunConfig, state: RunState) -> ReportSummary:
     statuses = [line.result.status for line in lines]
     expected, scored = len(config.metrics), statuses.count(Status.SCORED)
     not_applicable = statuses.count(Status.NOT_APPLICABLE)
     coverage = _share(scored, expected - not_applicable)
     return ReportSummary(
-        task=task,
-        report=report,
+        task=ref.task,
+        report=ref.id,
         scores=tuple(_score(line) for line in lines),
         worst=tuple(found for line in lines for found in worst_of(line.result)[:WORST]),
         expected=expected,
@@ -142,7 +142,7 @@ def _report(task: str, report: str, lines: Sequence[UnitResult], config: RunConf
         not_applicable=not_applicable,
         failed=statuses.count(Status.FAILED),
         coverage=coverage,
-        below_floor=coverage is not None and coverage < config.floor,
+        below_floor=state is RunState.FINISHED and coverage is not None and coverage < config.floor,
     )
 
 

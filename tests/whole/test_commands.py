@@ -245,14 +245,21 @@ def _leaking(body: Any, marker: str) -> str:
     return answer_verifier(body).replace("The register says so.", f"your key is {marker}")
 
 
-def test_escape_sequences_of_a_report_are_not_printed(world: Any, dream: Dream) -> None:
+def test_escape_sequences_of_others_are_not_printed(world: Any, dream: Dream) -> None:
     evil = "\x1b]0;owned\x07\x1b[2J\x1b[31m"
     (world.folder / "cited.md").write_text(CITED.replace("14 turbines [1]", f"{evil}14 turbines [1]"))
+    said = (lambda body: "check the reasoning of" in str(body), lambda body: _marked(body, evil), [-1])
+    world.chat._rules.insert(0, said)
     code, out, err = dream(*world.command())
     assert code == 0, err
     assert "14 turbines" in out
+    assert "no reason is given" in out
     assert "\x1b" not in out + err
-    assert "owned" not in out
+    assert not any(ord(c) < 32 and c != "\n" for c in out)
+
+
+def _marked(body: Any, evil: str) -> str:
+    return answer_verifier(body).replace("'no reason", repr(evil)[:-1] + "no reason")
 
 
 def test_doctor_says_what_would_be_used_and_that_the_sandbox_works(world: Any, dream: Dream) -> None:

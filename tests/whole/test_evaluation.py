@@ -265,3 +265,35 @@ async def test_the_start_date_is_frozen_at_the_first_start(world: Any) -> None:
     again = await world.run(metrics="wq", as_of=None)
     assert str(again.config.as_of.day) == "2026-01-02"
     assert answer_claims is not None
+
+
+def test_the_documented_call_works_without_and_inside_an_event_loop(world: Any) -> None:
+    import asyncio
+
+    import dream_eval
+
+    first = dream_eval.evaluate(world.reports(), **world.all_wishes(metrics="wq"))
+    assert first.score("cited", "wq") == pytest.approx(SCORES["cited", "wq"])
+
+    async def in_a_notebook() -> RunResult:
+        return dream_eval.evaluate(str(world.reports()[0]), **world.all_wishes(metrics="wq", out=world.folder / "nb"))
+
+    assert asyncio.run(in_a_notebook()).score("cited", "wq") == first.score("cited", "wq")
+
+
+async def test_refresh_asks_again_what_the_folder_and_the_ledger_hold(world: Any) -> None:
+    await world.run(metrics="wq,kic")
+    asked = len(world.chat.requests)
+    before = (world.out / "results.jsonl").read_bytes()
+    await world.run(metrics="wq,kic", ledger_mode="refresh")
+    assert len(world.chat.requests) == 2 * asked
+    assert (world.out / "results.jsonl").read_bytes() == before
+
+
+async def test_a_report_that_carries_its_prompt_needs_no_query(world: Any) -> None:
+    lines = [{"id": "x1", "prompt": "What of Lindow?", "article": "The Lindow barrage was completed in 2021."}]
+    path = world.folder / "answers.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    result = await world.run(reports=[path], query=None, metrics="wq")
+    assert result.config.tasks[0].prompt == "What of Lindow?"
+    assert [line.result.score for line in result.results] == [pytest.approx(SCORES["cited", "wq"])]
