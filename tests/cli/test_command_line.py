@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from dream_eval.cli import run
 
 VERBS = ("evaluate", "protocol", "replay", "ledger", "doctor", "demo")
 DREAM = [sys.executable, "-c", "from dream_eval.cli import main; main()"]
@@ -26,7 +27,7 @@ def test_help_answers_at_once_and_imports_nothing_heavy() -> None:
     assert done.returncode == 0
     assert min(times) < 0.3
     assert all(verb in done.stdout for verb in VERBS)
-    code = "import sys, dream_eval\nfrom dream_eval.cli import run\nrun(['--help'])\nprint(sorted(sys.modules), file=sys.stderr)"
+    code = "import sys\nfrom dream_eval.cli import run\nrun(['--help'])\nprint(sorted(sys.modules), file=sys.stderr)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30).stderr
     for heavy in ("pydantic", "openai", "smolagents", "rich", "httpx", "trafilatura"):
         assert f"'{heavy}'" not in loaded
@@ -47,6 +48,7 @@ def test_help_shows_examples(verb: str) -> None:
 
 
 REPORT = "# Title\n\nA report of one sentence, which says little.\n"
+PAGE = "---\nurl: https://a.example/\ntitle: A\npublished: 2026-01-01\nsite: A\n---\n\nText.\n"
 MISTAKES = [
     (("nosuch",), "No such command"),
     (("evaluate",), "REPORT"),
@@ -78,18 +80,30 @@ MISTAKES = [
 @pytest.mark.parametrize(
     ("args", "said"), MISTAKES, ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
 )
-def test_a_mistake_is_one_line_and_exit_2(args: tuple[str, ...], said: str, tmp_path: Path) -> None:
+def test_a_mistake_is_one_line_and_exit_2(
+    args: tuple[str, ...],
+    said: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     (tmp_path / "a.md").write_text(REPORT)
     (tmp_path / "c").mkdir()
-    (tmp_path / "c" / "page.md").write_text(
-        "---\nurl: https://a.example/\ntitle: A\npublished: 2026-01-01\nsite: A\n---\n\nText.\n"
-    )
-    done = dream(*args, cwd=tmp_path)
-    assert done.returncode == 2, done.stderr + done.stdout
-    assert said in done.stderr
-    lines = done.stderr.strip().splitlines()
-    assert len(lines) == 1, done.stderr
+    (tmp_path / "c" / "page.md").write_text(PAGE)
+    monkeypatch.chdir(tmp_path)
+    code = run(args)
+    out, err = capsys.readouterr()
+    assert code == 2, out + err
+    assert said in err
+    lines = err.strip().splitlines()
+    assert len(lines) == 1, err
     assert lines[0].startswith("dream: ")
+
+
+def test_the_process_ends_with_the_code_and_without_a_traceback(tmp_path: Path) -> None:
+    done = dream("evaluate", "missing.md", "--query", "q", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "dream: missing.md: no such file\n"
 
 
 def test_two_files_of_one_name_in_two_folders_get_names_that_differ(tmp_path: Path) -> None:
@@ -107,7 +121,11 @@ def test_version() -> None:
 
 
 def test_importing_the_package_loads_nothing_heavy_and_names_work() -> None:
-    code = "import sys, dream_eval as d\nprint([m for m in ('pydantic', 'openai', 'rich') if m in sys.modules])\nprint(d.evaluate.__module__, d.Task.__name__)"
+    code = (
+        "import sys, dream_eval as d\n"
+        "print([m for m in ('pydantic', 'openai', 'rich') if m in sys.modules])\n"
+        "print(d.evaluate.__module__, d.Task.__name__)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.stdout.splitlines() == ["[]", "dream_eval.runs.api Task"], done.stderr
     with pytest.raises(AttributeError, match="nosuch"):
