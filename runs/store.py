@@ -14,7 +14,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -101,8 +103,28 @@ class RunFolder:
         """Keep a traceback for whoever mends the bug."""
         append_line(self.path / "errors.log", self._masker.text(text.rstrip()))
 
+    @contextmanager
+    def keeping_errors(self) -> Iterator[None]:
+        """Have what our own code logs as a warning or worse written to ``errors.log``, not to the terminal."""
+        handler, log = _ErrorLog(self), logging.getLogger("dream_eval")
+        log.addHandler(handler)
+        try:
+            yield
+        finally:
+            log.removeHandler(handler)
+
     def _line(self, result: UnitResult) -> str:
         return self._masker.text(dump_line(result))
+
+
+class _ErrorLog(logging.Handler):
+    def __init__(self, folder: RunFolder) -> None:
+        super().__init__(logging.WARNING)
+        self._folder = folder
+
+    def emit(self, record: logging.LogRecord) -> None:
+        with suppress(OSError):
+            self._folder.note_error(self.format(record))
 
 
 def dump_line(result: UnitResult) -> str:

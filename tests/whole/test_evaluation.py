@@ -13,7 +13,7 @@ from dream_eval.runs.data import Exit, RunState
 from dream_eval.runs.perform import RunResult
 from dream_eval.runs.replay import replay
 from servers.chat import ScriptedChat, error, last_user
-from world import CITED, SCORES, answer_claims, is_claims, judge_of_world
+from world import CITED, SCORES, is_claims, judge_of_world
 
 
 def check_scores(result: RunResult) -> None:
@@ -180,6 +180,7 @@ async def test_a_budget_ends_the_run_and_a_larger_one_finishes_it(world: Any) ->
     bodies = [json.dumps(body, sort_keys=True) for body in world.chat.requests]
     assert len(set(bodies)) == len(bodies), "something was paid twice"
     assert len(bodies) > asked
+    assert (await replay(world.out)).difference is None
 
 
 async def test_a_dollar_budget_without_a_price_refuses_to_start(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,6 +231,7 @@ async def test_without_claims_the_metrics_that_need_them_fail_and_the_rest_is_sc
         for metric in ("wq", "kic", "rq"):
             assert result.score(report, metric) == pytest.approx(SCORES[report, metric])
     assert result.summary.below_floor == ("cited", "uncited")
+    assert (await replay(world.out)).difference is None, "failures replay as the same failures"
 
 
 async def test_without_a_protocol_kic_and_rq_fail_and_the_rest_is_scored(world: Any) -> None:
@@ -239,6 +241,7 @@ async def test_without_a_protocol_kic_and_rq_fail_and_the_rest_is_scored(world: 
         assert {m for m in ("wq", "kic", "rq", "factuality", "ci") if result.score(report, m) is None} == {"kic", "rq"}
         assert "protocol could not be made" in unit(result, report, "kic").reason
         assert result.score(report, "factuality") == SCORES[report, "factuality"]
+    assert (await replay(world.out)).difference is None
 
 
 async def test_failed_units_are_tried_again_by_the_same_command(world: Any) -> None:
@@ -252,6 +255,7 @@ async def test_failed_units_are_tried_again_by_the_same_command(world: Any) -> N
         )
         assert not any("Score the writing" in last_user(body) for body in chat.requests)
     check_scores(result)
+    assert (await replay(world.out)).difference is None
     assert any("failed before and is tried again" in line or "is done again: claims changed" in line for line in said)
 
 
@@ -264,7 +268,28 @@ async def test_the_start_date_is_frozen_at_the_first_start(world: Any) -> None:
     path.write_text(json.dumps(config))
     again = await world.run(metrics="wq", as_of=None)
     assert str(again.config.as_of.day) == "2026-01-02"
-    assert answer_claims is not None
+
+
+async def test_a_bug_of_ours_fails_its_unit_and_leaves_a_traceback_in_the_folder(
+    world: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from dream_eval.evaluators import router
+
+    async def explodes(*_: Any) -> Any:
+        raise ZeroDivisionError("a bug")
+
+    kept = router.EVALUATORS["wq"]
+    router.EVALUATORS["wq"] = (explodes, kept[1])
+    try:
+        result = await world.run(metrics="wq,da")
+    finally:
+        router.EVALUATORS["wq"] = kept
+    failed = unit(result, "cited", "wq")
+    assert failed.status is Status.FAILED
+    assert "ZeroDivisionError" in failed.reason
+    assert "in explodes" in (world.out / "errors.log").read_text()
+    assert "Traceback" not in capsys.readouterr().err
+    assert result.score("cited", "da") == pytest.approx(SCORES["cited", "da"])
 
 
 def test_the_documented_call_works_without_and_inside_an_event_loop(world: Any) -> None:
