@@ -18,6 +18,7 @@ from .data import (
     SourceKind,
     Span,
 )
+from .from_html import html_to_markdown
 from .lints import RULES
 from .loaders import load_reports
 from .numbers import missing_numbers, numbers_in
@@ -57,6 +58,7 @@ __all__ = [
     "freeze_claims",
     "given_offset",
     "host_of",
+    "html_to_markdown",
     "join",
     "language_of",
     "line_of",

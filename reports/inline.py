@@ -22,6 +22,8 @@ class Form(Enum):
     PAREN = "paren"
     BARE = "bare"
     """An address, DOI or arXiv id in running text."""
+    FLAT = "flat"
+    """Superscripts that a copy made plain digits: ``growth.12 Then``."""
     OPAQUE = "opaque"
     """A mark of a chat service that cannot be followed outside it."""
 
@@ -51,6 +53,7 @@ _TRIGGER = re.compile(
     r"|arXiv|arxiv|ArXiv|\ue200cite|:contentReference\["
 )
 _LINK = re.compile(rf"\[({_TEXT})\]\(({_DEST})\)", re.DOTALL)
+_LOOSE_LINK = re.compile(rf"\[({_TEXT})\]\((https?://[^\s<>]{{1,1000}}?)\)(?=[\s.,;:)\]!?。，；]|\Z)", re.DOTALL)
 _DOUBLE = re.compile(rf"\[\[[ ]?(\^?[^\[\]\n]{{1,60}}?)[ ]?\]\](?:\(({_DEST})\))?", re.DOTALL)
 _OUTER = re.compile(rf"\[\[([^\[\]\n]{{1,60}})\]\(({_DEST})\)\]", re.DOTALL)
 _ESCAPED = re.compile(r"\\\[([^\[\]\\\n]{1,80})\\\]")
@@ -107,6 +110,22 @@ def parse_numbers(body: str) -> tuple[str, ...] | None:
         else:
             found += map(str, range(first, last + 1))
     return tuple(dict.fromkeys(found)) or None
+
+
+_FLAT = re.compile(
+    r"(?:(?<=[^\W\d_][^\W\d_][.,;:!?])|(?<=[)\]”\"’%][.,;:!?])|(?<=[。！？；，”）]))\d{1,3}(?:,\s?\d{1,3})*+(?=\s|\Z|[。，；])"
+    r"|(?<=[\u3400-\u9fff”）%]\s)\d{1,3}(?:,\s?\d{1,3})*+(?=[。，；！？])"
+)
+
+
+def flat_tokens(text: str, start: int, end: int, shields: list[Range]) -> list[Token]:
+    """Digits directly behind punctuation, as copies of superscripts leave them; only for texts with no other marks."""
+    found: list[Token] = []
+    for match in _FLAT.finditer(text, start, end):
+        labels = parse_numbers(match.group())
+        if labels and not any(a <= match.start() < b for a, b in shields):
+            found.append(Token(Form.FLAT, match.start(), match.end(), labels))
+    return found
 
 
 def zones(text: str, start: int, end: int) -> list[Range]:
@@ -265,7 +284,7 @@ def _bracket(text: str, at: int, end: int) -> tuple[Token | None, int]:
         and (match := _OUTER.match(text, at, end) or _DOUBLE.match(text, at, end))
     ):
         return _link(match[1], match[2], match.span(), match.span(1))
-    match = _LINK.match(text, at, end)
+    match = _LINK.match(text, at, end) or _LOOSE_LINK.match(text, at, end)
     if match is not None:
         if image or match[1].lstrip().startswith("!["):
             return None, match.end()

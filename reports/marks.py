@@ -242,6 +242,8 @@ class Judge:
             return self._number(token)
         if token.form is Form.SUPERSCRIPT:
             return self._superscript(token)
+        if token.form is Form.FLAT:
+            return all(map(self.book.knows, token.labels))
         return self._paren(token, start, end)
 
     def _link(self, token: Token) -> bool:

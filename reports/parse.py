@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from .blocks import Block, parse_blocks, with_sections
 from .cleaner import clean_text
 from .data import Cut, Report, SegmentKind, Source
-from .inline import Range, tokens, zones
+from .inline import Form, Range, flat_tokens, tokens, zones
 from .lints import findings_of
 from .marks import RawMark, SourceBook, find_marks
 from .reading import is_bare, read_text
@@ -74,6 +74,12 @@ class _Reader:
             tokens(text, b.body, b.end, inside) if b.kind in _MARKED else []
             for b, inside in zip(blocks, shields, strict=True)
         ]
+        if book.labels and not any(t for row in found for t in row if t.form is not Form.PAREN):
+            flat = [
+                flat_tokens(text, b.body, b.end, z) if b.kind in _PROSE else []
+                for b, z in zip(blocks, shields, strict=True)
+            ]
+            found = flat if any(book.knows(t.labels[0]) for row in flat for t in row) else found
         marks = find_marks(text, book, [(b.body, b.end, t) for b, t in zip(blocks, found, strict=True)])
         for index, block in enumerate(blocks):
             inside = [*shields[index], *((t.start, t.end) for t in found[index])]
@@ -103,7 +109,7 @@ class _Reader:
         if block.kind is SegmentKind.REFERENCES or block.style == "comment":
             return
         if block.kind in _PROSE:
-            bounds = split_range(self.text, block.body, block.end, shields)
+            bounds = split_range(self.text, block.body, block.end, shields, {m.start: m.end for m in marks})
         else:
             bounds = list(pieces(self.text, block.body, block.end))
         kept = self._keep(bounds, marks, block)

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from .data import Span
 from .text import CJK, word_set
+
+_NO_MARKS: Mapping[int, int] = {}
 
 LONGEST = 2000
 """Characters; longer sentences are cut."""
@@ -92,11 +94,20 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
     yield start, len(text)
 
 
-def split_range(text: str, start: int, end: int, shields: Sequence[tuple[int, int]] = ()) -> list[tuple[int, int]]:
-    """Sentences of ``text[start:end]``, one paragraph: a single line break is a blank. ``shields`` are not split."""
+def split_range(
+    text: str,
+    start: int,
+    end: int,
+    shields: Sequence[tuple[int, int]] = (),
+    marks: Mapping[int, int] = _NO_MARKS,
+) -> list[tuple[int, int]]:
+    """Sentences of ``text[start:end]``, one paragraph: a single line break is a blank.
+
+    ``shields`` are not split; ``marks`` are known citations (start to end), part of the sentence that they follow.
+    """
     bounds: list[tuple[int, int]] = []
     at = start
-    for stop in _stops(text, start, end, shields):
+    for stop in _stops(text, start, end, shields, marks):
         if stop > at:
             bounds += pieces(text, at, stop)
             at = stop
@@ -104,7 +115,9 @@ def split_range(text: str, start: int, end: int, shields: Sequence[tuple[int, in
     return bounds
 
 
-def _stops(text: str, start: int, end: int, shields: Sequence[tuple[int, int]]) -> Iterator[int]:
+def _stops(
+    text: str, start: int, end: int, shields: Sequence[tuple[int, int]], marks: Mapping[int, int]
+) -> Iterator[int]:
     starts = [a for a, _ in shields]
     done = start
     hard = [m.end() for m in _HARD_BREAK.finditer(text, start, end)] if text.find("  \n", start, end) >= 0 else []
@@ -120,6 +133,8 @@ def _stops(text: str, start: int, end: int, shields: Sequence[tuple[int, int]]) 
         b = rest.end() if rest else a + 1
         trail = _TRAIL.match(text, b, end)
         stop = trail.end() if trail else b
+        while stop in marks:
+            stop = marks[stop]
         if _ends(text, done, a, b, stop, end):
             done = stop
             yield stop

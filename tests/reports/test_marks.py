@@ -266,3 +266,31 @@ def test_the_sentence_of_a_mark(text, index, sentence, scope):
     report = read(text)
     mark = report.marks[index]
     assert (report.sentences[mark.sentence - 1].text, mark.scope) == (sentence, scope)
+
+
+FLAT_LIST = "\n\n#### Works cited\n\n" + "".join(
+    f"{i}. Title {i}, accessed May 7, 2025, https://site{i}.org/page\n" for i in range(1, 31)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "marks", "sentences"),
+    [
+        ("It grew.1 It fell by 5.2 percent.12 End.", ["1", "12"], ["It grew.", "It fell by 5.2 percent.", "End."]),
+        ("It grew (a lot).3,4 It fell.", ["3,4"], ["It grew (a lot).", "It fell."]),
+        ("增长了 1。下降了 2。", ["1", "2"], ["增长了。", "下降了。"]),
+        ("Version v.2 and node.js 3. It costs 5. Fine.", [], ["Version v.2 and node.js 3.", "It costs 5.", "Fine."]),
+        ("It grew.99 It fell.", [], None),
+        ("It grew.1 It fell [2].", ["[2]"], None),
+    ],
+)
+def test_superscripts_that_became_plain_digits(text, marks, sentences):
+    report = read(text, tail=FLAT_LIST)
+    assert raws(report) == marks
+    if sentences:
+        assert [s.text for s in report.sentences][: len(sentences)] == sentences
+
+
+def test_an_address_with_an_unbalanced_bracket():
+    report = read("See [x](https://a.org/y#:~:text=one%20(two) and more.", tail="")
+    assert leads(report) == ["https://a.org/y"]
