@@ -29,9 +29,7 @@ def test_functions_are_short(capsys: pytest.CaptureFixture[str]) -> None:
     lengths = [lines for lines, _ in sizes]
     median, ninth = statistics.median(lengths), lengths[int(len(lengths) * 0.9)]
     with capsys.disabled():
-        print(
-            f"\n{len(lengths)} functions: median {median:g} lines, 90 % within {ninth}, longest {sizes[-1][1]} {lengths[-1]}"
-        )
+        print(f"\n{len(lengths)} functions: median {median:g} lines, 90 % within {ninth}, longest", *sizes[-1][::-1])
     assert median < 12
     assert ninth < 40
 
@@ -44,7 +42,6 @@ def test_exported_names(name: str) -> None:
         public = [key for key, value in vars(module).items() if not key.startswith("_") and _is_ours(value, name)]
         assert not public, f"{name} re-exports names and has no __all__"
         return
-    assert list(exported) == sorted(exported)
     assert len(set(exported)) == len(exported)
     for key in exported:
         getattr(module, key)
