@@ -179,8 +179,8 @@ async def _static(task: Task, model: ChatModel, toolbox: Toolbox, as_of: AsOf, q
     messages = prompts.static_prompt(task, as_of, questions, reasoning)
     limit = min(120 * questions + 200 * reasoning, model.context // 2)
     draft = (await ask(model, messages, ProtocolDraft, max_tokens=limit)).value
-    shelf = Shelf(as_of)
-    keys = [key.model_copy(update={"sources": []}) for key in draft.key_questions if not form_problems(key.question)]
+    shelf = Shelf(as_of)  # empty: no pointer that the model makes up leads anywhere
+    keys = [key for key in draft.key_questions if not form_problems(key.question)]
     reasons = [
         reason.model_copy(update={"sources": []})
         for reason in draft.reasoning_questions

@@ -112,13 +112,42 @@ async def test_an_empty_reply_is_no_success(chat, model, job):
         await run_agent(model, job())
 
 
+@pytest.mark.timeout(45)
 async def test_the_deadline_ends_a_job_that_waits(chat, model, job):
-    chat.always(hang(20))
-    started = time.monotonic()
+    chat.always(hang(90))
     with pytest.raises(AgentFailed) as caught:
         await run_agent(model, job(seconds=0.3))
     assert caught.value.state == "deadline"
-    assert time.monotonic() - started < 5
+
+
+class Slow(Tool):
+    name = "slow"
+    description = "Takes its time without touching the event loop."
+    inputs: ClassVar[dict[str, Any]] = {}
+    output_type = "integer"
+
+    def __init__(self, calls: list[int]) -> None:
+        super().__init__()
+        self.calls = calls
+
+    def forward(self) -> int:
+        self.calls.append(1)
+        time.sleep(0.1)
+        return 1
+
+
+async def test_the_deadline_holds_within_a_step(run):
+    calls: list[int] = []
+    with pytest.raises(AgentFailed) as caught:
+        await run("[slow() for _ in range(30)]", tools=lambda host: [Slow(calls)], seconds=0.5)
+    assert caught.value.state == "deadline"
+    assert len(calls) < 30
+
+
+async def test_a_made_up_second_block_is_not_run(chat, model, job):
+    chat.queue("<code>\nprint(add(1, 1))\n</code>\nObservation: 2\n<code>\nfinal_answer({'text': 'made up'})\n</code>")
+    chat.queue(f"<code>\n{DONE}\n</code>")
+    assert (await run_agent(model, job())).value.text == "done"
 
 
 async def test_a_cancelled_job_asks_nothing_more(chat, model, job):

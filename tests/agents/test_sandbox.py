@@ -2,13 +2,14 @@
 
 import os
 import re
-import time
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 from dream_eval.agents.executor import SandboxLimits
-from dream_eval.errors import BudgetReached
+from dream_eval.errors import AgentFailed, BudgetReached
 from servers.chat import last_user
+from smolagents.tools import Tool
 
 DONE = "final_answer({'text': 'done'})"
 
@@ -92,9 +93,7 @@ async def test_refused(chat, run, program, told):
 
 @pytest.mark.parametrize("program", ENDED.values(), ids=ENDED.keys())
 async def test_ended(chat, run, program):
-    started = time.monotonic()
     result = await run(f"kept = 7\n{program}", "print(kept)", DONE)
-    assert time.monotonic() - started < 8
     assert result.value.text == "done"
     assert "Variables and functions of earlier steps are gone" in seen(chat)
     assert "NameError: name 'kept'" in last_user(chat.requests[2])
@@ -109,12 +108,32 @@ async def test_harmless(chat, run, program):
 
 
 async def test_a_swallowed_stop_stops_all_the_same(chat, run):
-    swallow = "while True:\n    try:\n        spend()\n    except BaseException:\n        print('swallowed')"
-    started = time.monotonic()
+    swallow = "while True:\n    try:\n        spend()\n    except BaseException:\n        add()"
+    asked = []
     with pytest.raises(BudgetReached, match="used up"):
-        await run(swallow, limits=SandboxLimits(seconds=20))
-    assert time.monotonic() - started < 8, "the sandbox is not resumed after a stop"
+        await run(swallow, tools=lambda host: [Counted(asked, spend=True), Counted(asked, spend=False)])
+    assert asked == ["spend"], "the sandbox is not resumed after a stop"
     assert len(chat.requests) == 1
+
+
+class Counted(Tool):
+    """Keeps its calls; one of the two reaches the budget."""
+
+    name = "add"
+    description = "A tool."
+    inputs: ClassVar[dict[str, Any]] = {}
+    output_type = "any"
+
+    def __init__(self, asked: list[str], spend: bool) -> None:
+        self.name = "spend" if spend else "add"
+        super().__init__()
+        self.asked = asked
+
+    def forward(self) -> int:
+        self.asked.append(self.name)
+        if self.name == "spend":
+            raise BudgetReached("the budget is used up")
+        return 2
 
 
 async def test_tool_calls_are_counted_on_the_host(run):
@@ -165,8 +184,10 @@ async def test_observations_are_the_same_in_every_run(chat, run):
 
 async def test_workers_end_with_their_jobs(run):
     before = children()
-    for _ in range(3):
-        await run("x = 1", DONE)
+    for n in range(3):
+        with pytest.raises(AgentFailed):
+            await run("x = 1", max_steps=1, task=f"Task {n}")
+        await run("x = 1", DONE, task=f"Other task {n}")
     assert children() <= before
 
 
