@@ -159,7 +159,7 @@ class ChatModel:
         return seconds
 
     def _dialect(self) -> Dialect:
-        new = Dialect(max_tokens_name=self.card.max_tokens_name, keeps_lengths=self.embedded)
+        new = Dialect(max_tokens_name=self.card.max_tokens_name, grammar=self.embedded)
         return self._open_line().dialects.get(self.card.model, new)
 
     def _open_line(self) -> Line:

@@ -9,10 +9,12 @@ from typing import Any
 
 from ..core import Json
 from .faults import Fault, Trouble
+from .grammar import grammar_of
 
 _UNSUPPORTED = ("unsupported", "not support", "unrecognized", "unknown", "not permitted", "extra inputs", "deprecated")
 _UNSUPPORTED_MORE = ("not allowed", "unexpected", "only the default", "does not accept", "invalid parameter", "use '")
 _SCHEMA_WORDS = ("response_format", "json_schema", "json_object", "schema", "structured", "grammar", "guided")
+_REFUSED = {"minLength", "maxLength", "pattern", "format"}
 _CONTEXT_WORDS = ("context length", "context_length", "context size", "context window", "too long", "too many tokens")
 
 
@@ -38,8 +40,8 @@ class Dialect:
     logprobs: bool = True
     renamed: bool = False
     """The other name of the output limit was tried already."""
-    keeps_lengths: bool = False
-    """Schemas may hold minLength, maxLength and pattern (llama.cpp; hosted strict modes refuse them)."""
+    grammar: bool = False
+    """The endpoint is llama.cpp: schemas are sent as a grammar without white space."""
 
     def write(self, body: dict[str, Any]) -> dict[str, Any]:
         """The keyword arguments for the SDK."""
@@ -57,8 +59,9 @@ class Dialect:
 
     def _structured(self, schema: Json, messages: list[dict[str, str]]) -> dict[str, Any]:
         if self.form is Form.SCHEMA:
-            shown = schema if self.keeps_lengths else without_lengths(schema)
-            wanted = {"name": "answer", "strict": True, "schema": shown}
+            if self.grammar:
+                return {"extra_body": {"grammar": grammar_of(schema)}}
+            wanted = {"name": "answer", "strict": True, "schema": without_lengths(schema)}
             return {"response_format": {"type": "json_schema", "json_schema": wanted}}
         last = messages[-1]
         asked = f"{last['content']}\n\nAnswer with one JSON object that fits this JSON schema, and with nothing else:\n"
@@ -92,16 +95,20 @@ def _other(name: str) -> str:
 
 
 def without_lengths(schema: Json) -> Json:
-    """The schema without the keywords that hosted strict modes refuse; pydantic checks them afterwards anyway."""
+    """The schema without the keywords that hosted strict modes refuse. A longest length is told in the description
+    instead, so that the model knows; pydantic checks it afterwards."""
     if isinstance(schema, list):
         return [without_lengths(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    plain = {"minLength", "maxLength", "pattern", "format"}
-    return {
-        name: {field: without_lengths(part) for field, part in value.items()}
-        if name == "properties" and isinstance(value, dict)
-        else without_lengths(value)
-        for name, value in schema.items()
-        if name not in plain or isinstance(value, dict)
-    }
+    kept: dict[str, Json] = {}
+    for name, value in schema.items():
+        if name == "properties" and isinstance(value, dict):
+            kept[name] = {field: without_lengths(part) for field, part in value.items()}
+        elif name not in _REFUSED:
+            kept[name] = without_lengths(value)
+    longest = schema.get("maxLength")
+    if isinstance(longest, int):
+        told = f"at most {longest} characters"
+        kept["description"] = f"{schema['description']} ({told})" if "description" in schema else told
+    return kept

@@ -278,6 +278,7 @@ async def test_schemas_are_simple_and_strict(chat: ScriptedChat, model: ChatMode
     await ask(model, QUESTION, Outer, max_tokens=9)
     sent: Any = schema_sent(chat.requests[0])
     assert "maxLength" not in json.dumps(sent), "hosted strict modes refuse it"
+    assert sent["properties"]["one"]["properties"]["name"]["description"] == "who (at most 40 characters)"
     assert sent["properties"]["many"]["maxItems"] == 5
     assert set(sent["properties"]) == {"one", "many", "title"}
 

@@ -8,6 +8,7 @@ import pytest
 from dream_eval.errors import UserError
 from dream_eval.ledger import Ledger, Mode
 from dream_eval.models import ChatModel, Completion, Limits, open_model, user
+from dream_eval.models.grammar import grammar_of
 from dream_eval.models.line import open_line
 from dream_eval.models.local import CONTEXT, DEFAULT_SHA256
 from dream_eval.models.opening import _local_card
@@ -59,7 +60,7 @@ async def test_another_file_is_replayed_by_its_name(tmp_path: Path) -> None:
         await replay(path, "local:ffff", "r")
 
 
-async def test_the_embedded_judge_is_asked_one_at_a_time_and_keeps_lengths(tmp_path: Path) -> None:
+async def test_the_embedded_judge_is_asked_one_at_a_time_and_by_a_grammar(tmp_path: Path) -> None:
     with ScriptedChat(delay_s=0.01) as chat, Ledger.open(None, run="r") as ledger:
         chat.always("{}")
         async with open_line(chat.url, None, Limits(), alone=True, own=True) as line:
@@ -67,4 +68,5 @@ async def test_the_embedded_judge_is_asked_one_at_a_time_and_keeps_lengths(tmp_p
             schema = {"type": "object", "properties": {"note": {"type": "string", "maxLength": 9}}}
             await model.complete([user("hi")], max_tokens=3, schema=schema)
             assert line.limiter.most == 1
-        assert chat.requests[0]["response_format"]["json_schema"]["schema"] == schema
+        assert chat.requests[0]["grammar"] == grammar_of(schema)
+        assert "response_format" not in chat.requests[0]
