@@ -47,5 +47,5 @@ $(STAMP): requirements.lock pyproject.toml
 	test -x $(BIN)/python || "$$python" -m venv $(VENV) || { rm -rf $(VENV); \
 	  echo "$$python cannot make an environment; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(BIN)/pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
