@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Annotated
 
 from pydantic import BaseModel, Field, create_model
 
@@ -20,6 +21,8 @@ PAGES = 16
 """Pages that are read."""
 LINES = 9
 """Sentences shown to the model at once."""
+SPARE_CALLS = 2
+"""Calls that pick facts beyond those that would do if every pick were good."""
 PICKS = 4
 """Key facts asked for in one call, at most: short lists keep a weak model's JSON sound."""
 _HAN = re.compile(r"[\u3400-\u9fff]")
@@ -29,23 +32,26 @@ _ARGUING = frozenset(("well", "justify", "view", "report", "conclusion"))
 _ASKING = frozenset(("state", "report", "mention"))
 
 
+# All texts have a length: a weak model that starts to repeat itself would go on to the output limit.
+
+
 class QueriesDraft(BaseModel):
     """Search queries."""
 
-    queries: list[str] = Field(min_length=3, max_length=4)
+    queries: list[Annotated[str, Field(max_length=90)]] = Field(min_length=3, max_length=4)
 
 
 class OpenDraft(BaseModel):
     """A reasoning question with what to search for."""
 
-    question: str
-    lookup: str
+    question: str = Field(max_length=170)
+    lookup: str = Field(max_length=90)
 
 
 @lru_cache(maxsize=64)
 def picks_type(shown: int, number: int) -> type[BaseModel]:
     """So many picks, each pointing at one of the sentences shown."""
-    pick = create_model("Pick", sentence=(int, Field(ge=1, le=shown)), question=(str, ...))
+    pick = create_model("Pick", sentence=(int, Field(ge=1, le=shown)), question=(str, Field(max_length=300)))
     return create_model("Picks", facts=(list[pick], Field(min_length=number, max_length=number)))
 
 
@@ -77,25 +83,33 @@ async def _keys(
     drafts: list[KeyDraft] = []
     items: tuple[KeyQuestion, ...] = ()
     left = list(pool)
-    while left and len(items) < questions:
+    for _ in range(SPARE_CALLS - (-questions // PICKS)):
+        if not left or len(items) >= questions:
+            break
         # Weak models take from the top of a list, so the best stand there; the turns of the facets made the batch.
-        shown, left = sorted(left[:LINES], key=lambda candidate: -candidate.score), left[LINES:]
+        shown = sorted(left[:LINES], key=lambda candidate: -candidate.score)
         number = min(PICKS, questions - len(items), len(shown))
-        drafts.extend(await _pick(guide, task, as_of, shown, number))
+        picked, made = await _pick(guide, task, as_of, shown, number)
+        # What was not picked comes again before older pages do.
+        passed = [candidate for candidate in shown if candidate not in picked]
+        left = sorted([*left[LINES:], *passed], key=lambda candidate: not fresh(candidate.read, as_of))
+        drafts.extend(made)
         items = key_items(drafts, guide.shelf, questions)
     return items
 
 
-async def _pick(guide: Guide, task: Task, as_of: AsOf, shown: Sequence[Candidate], number: int) -> list[KeyDraft]:
+async def _pick(
+    guide: Guide, task: Task, as_of: AsOf, shown: Sequence[Candidate], number: int
+) -> tuple[list[Candidate], list[KeyDraft]]:
+    """The sentences that the model picked, and the key questions on those that gave one."""
     lines = "\n".join(f"[{place}] {candidate.text}" for place, candidate in enumerate(shown, 1))
     prompt = prompts.facts_prompt(task, as_of, lines, number)
-    draft = await guide.try_ask("facts", prompt, picks_type(len(shown), number), 60 * number + 60)
+    draft = await guide.try_ask("facts", prompt, picks_type(len(shown), number), 70 * number + 40)
     chosen: dict[int, str] = {}
     for pick in getattr(draft, "facts", ()):
-        place = meant(shown, pick.sentence, pick.question)
-        chosen.setdefault(place, pick.question)
+        chosen.setdefault(meant(shown, pick.sentence, pick.question), pick.question)
     made = [key_draft(shown[place - 1], question, as_of) for place, question in chosen.items()]
-    return [key for key in made if key is not None]
+    return [shown[place - 1] for place in chosen], [key for key in made if key is not None]
 
 
 def meant(shown: Sequence[Candidate], pointed: int, question: str) -> int:
@@ -163,7 +177,7 @@ async def _reasons(guide: Guide, task: Task, as_of: AsOf, number: int) -> tuple[
         return ()
     parts = arguable(task.prompt, number)
     prompt = prompts.reasoning_prompt(task, as_of, parts, number)
-    draft = await guide.try_ask("reasoning", prompt, opens_type(number), 60 * number + 40)
+    draft = await guide.try_ask("reasoning", prompt, opens_type(number), 70 * number + 40)
     opens = list(getattr(draft, "questions", ()))
     made = [open_draft(found.question, found.lookup, task) for found in opens]
     drafts = [found for found in made if found is not None]

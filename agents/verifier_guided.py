@@ -48,7 +48,7 @@ class Inside(BaseModel):
 
     flaws: list[FlawDraft] = Field(max_length=3)
     coherence: int = Field(ge=0, le=10)
-    reason: str
+    reason: str = Field(max_length=220)
 
 
 @lru_cache(maxsize=32)
@@ -62,7 +62,7 @@ def verdict_type(evidence: int) -> type[Inside]:
         coherence=(int, Field(ge=0, le=10)),
         evidence=(int, Field(ge=0, le=evidence)),
         validity=(int, Field(ge=0, le=10)),
-        reason=(str, ...),
+        reason=(str, Field(max_length=220)),
     )  # type: ignore[return-value]  # has all fields of Inside, in the order in which they are asked for
 
 
