@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from ..core import Outcome
+from ..core import Json, Outcome
 from ..models import ChatModel, report_prompt
 from ..protocols.schema import KeyQuestion
 from ..reports import numbered
@@ -31,7 +31,7 @@ from .base import (
     windows,
 )
 from .results import Item, MetricResult
-from .verdicts import Pointers, answers_to, ask_pointed
+from .verdicts import Pointer, Pointers, answers_to, ask_pointed, missing_numbers
 
 VERSION = 1
 RESULTS = Results("kic", VERSION)
@@ -59,6 +59,16 @@ class Reply(BaseModel):
     sentences: Pointers = ()
 
 
+class FewReply(BaseModel):
+    """The embedded judge's answer to one question: one pointer."""
+
+    answer: Literal["yes", "no", "undecided"]
+    sentences: Pointer = ()
+
+
+AnyReply = Reply | FewReply
+
+
 async def key_information(case: Case, judge: ChatModel, toolbox: Toolbox, settings: Settings) -> MetricResult:
     """Answer the protocol's key questions from the report. Fails when no question could be asked."""
     del toolbox, settings
@@ -67,12 +77,37 @@ async def key_information(case: Case, judge: ChatModel, toolbox: Toolbox, settin
     if not questions:
         return RESULTS.failed("protocol_failed: no key questions")
     parts = windows(case.report, case.task, judge)
-    batches = [questions[i : i + BATCH] for i in range(0, len(questions), BATCH)]
+    settled = [item for q in questions if judge.embedded and (item := settled_by_code(q, case)) is not None]
+    open_ = [q for q in questions if q.id not in {item.id for item in settled}]
+    batches = [open_[i : i + BATCH] for i in range(0, len(open_), BATCH)]
     answered = await together(_asked(batch, numbers, case, judge) for batch in batches for numbers in parts)
     seen: dict[str, list[Item]] = {question.id: [] for question in questions}
-    for item in (item for group in answered for item in group):
+    for item in (*settled, *(item for group in answered for item in group)):
         seen[item.id].append(item)
     return score([over_windows(items) for items in seen.values()], case, windowed=len(parts) > 1)
+
+
+def settled_by_code(question: KeyQuestion, case: Case) -> Item | None:
+    """A no where the question names a number that the report does not have at all; None where somebody must read.
+
+    For the embedded judge only, which says yes to numbers that are not there.
+    """
+    missing = missing_numbers(question.text, case.report.text)
+    if not missing:
+        return None
+    reason = f"the report does not have {', '.join(sorted(missing))}"
+    return Item(
+        id=question.id,
+        text=question.text,
+        outcome=Outcome.NO,
+        flags=("number_not_in_report",),
+        reason=reason,
+        detail=_detail(question),
+    )
+
+
+def _detail(question: KeyQuestion) -> dict[str, Json]:
+    return {"time_sensitive": question.time_sensitive, "fact": question.fact}
 
 
 async def _asked(batch: Sequence[KeyQuestion], numbers: tuple[int, ...], case: Case, judge: ChatModel) -> list[Item]:
@@ -84,7 +119,7 @@ async def _asked(batch: Sequence[KeyQuestion], numbers: tuple[int, ...], case: C
         bad = [q.id for q in batch if (r := getattr(replies, q.id)) is not None and not _founded(r, numbers)]
         return ONCE_MORE.format(which=", ".join(bad)) if bad else ""
 
-    form = answers_to(tuple(q.id for q in batch), Reply)
+    form = answers_to(tuple(q.id for q in batch), FewReply if judge.embedded else Reply)
     try:
         replies, calls = await ask_pointed(judge, messages, form, wrong, max_tokens=40 + 40 * len(batch))
     except FAILURES as error:
@@ -96,16 +131,16 @@ def _fact(question: KeyQuestion) -> str:
     return f" (the fact: {question.fact})" if question.fact and question.fact != question.text else ""
 
 
-def _founded(reply: Reply, numbers: Iterable[int]) -> bool:
+def _founded(reply: AnyReply, numbers: Iterable[int]) -> bool:
     """Whether a yes points at a sentence that was shown."""
     return reply.answer != "yes" or bool(set(reply.sentences) & set(numbers))
 
 
 def _item(
-    question: KeyQuestion, reply: Reply | None, numbers: tuple[int, ...], case: Case, calls: tuple[str, ...]
+    question: KeyQuestion, reply: AnyReply | None, numbers: tuple[int, ...], case: Case, calls: tuple[str, ...]
 ) -> Item:
     plain = {"id": question.id, "text": question.text, "calls": calls}
-    detail = {"time_sensitive": question.time_sensitive, "fact": question.fact}
+    detail = _detail(question)
     if reply is None:
         reason = "the judge left this question out"
         return Item(**plain, outcome=Outcome.NOT_CHECKED, reason=reason, detail=detail)

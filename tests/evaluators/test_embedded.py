@@ -9,7 +9,7 @@ import pytest
 from dream_eval.core import Outcome, Task
 from dream_eval.evaluators import make_claims
 from dream_eval.evaluators.verdicts import FewVerdict
-from evaluating import Bench, about, claim, claim_list, doc, is_page, is_passage, plain_report, reads_figures
+from evaluating import Bench, about, claim, claim_list, doc, is_page, is_passage, plain_report, protocol, reads_figures
 from servers.chat import ScriptedChat, error
 
 TEXT = """\
@@ -118,3 +118,28 @@ async def test_it_is_not_asked_for_faults_of_the_writing(bench: Any, chat: Scrip
     assert result.score == 75
     assert "faults" not in chat.requests[0]["grammar"]
     assert "show a fault" not in chat.texts()[0]
+
+
+async def test_a_number_that_the_report_does_not_have_is_a_no_by_code(bench: Any, chat: ScriptedChat) -> None:
+    chat.always({"k2": {"answer": "yes", "sentences": [2]}, "k3": {"answer": "no", "sentences": []}})
+    facts = protocol("it was built in 1985", "it makes 40 cells", "it is red")
+    async with bench() as b:
+        embedded(b).report = plain_report(TEXT)
+        result = await b.run("kic", protocol=facts)
+    assert [(item.id, item.outcome, item.flags) for item in result.items] == [
+        ("k1", Outcome.NO, ("number_not_in_report",)),
+        ("k2", Outcome.YES, ()),
+        ("k3", Outcome.NO, ()),
+    ]
+    assert result.items[0].reason == "the report does not have 1985"
+    assert "k1:" not in chat.texts()[0]
+    assert result.score == pytest.approx(100 / 3)
+
+
+async def test_another_judge_is_asked_all_of_it(bench: Any, chat: ScriptedChat) -> None:
+    chat.always({"k1": {"answer": "no", "sentences": []}})
+    async with bench() as b:
+        b.report = plain_report(TEXT)
+        result = await b.run("kic", protocol=protocol("it was built in 1985"))
+    assert result.items[0].flags == ()
+    assert "k1:" in chat.texts()[0]

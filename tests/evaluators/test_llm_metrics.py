@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import re
 from typing import Any
 
 import pytest
-from dream_eval.core import AsOf, Coverage, Outcome, Status, Task
+from dream_eval.core import Coverage, Outcome, Status
 from dream_eval.evaluators.kic import over_windows
 from dream_eval.evaluators.results import Item
-from dream_eval.protocols.schema import KeyQuestion, Maker, Protocol
-from dream_eval.protocols.schema import Mode as AgentMode
-from evaluating import QUERY, lines_of, plain_report
+from evaluating import lines_of, plain_report, protocol
 from servers.chat import Body, ScriptedChat, error, prompt, schema_sent
 
 TEXT = "# Ronda\n\nThe Ronda works make cells.\n\nThey employ 40 people.\n\nThey were built in 1990.\n"
 SCORES = {"organisation": 5, "clarity": 4, "coherence": 4, "concision": 3, "format": 1, "language": 5}
-
-
-def protocol(*facts: str, flags: tuple[str, ...] = ()) -> Protocol:
-    """A protocol with one key question a fact."""
-    questions = tuple(
-        KeyQuestion(id=f"k{i}", text=f"Is it stated: {fact}", fact=fact) for i, fact in enumerate(facts, 1)
-    )
-    return Protocol(
-        task=Task(id="t", prompt=QUERY),
-        as_of=AsOf(day=dt.date(2025, 6, 30)),
-        created_at=dt.datetime(2025, 6, 30, tzinfo=dt.UTC),
-        maker=Maker(model="by hand", mode=AgentMode.GUIDED, prompt_version=1),
-        key_questions=questions,
-        reasoning_questions=(),
-        flags=flags,
-    )
 
 
 # --- WQ --------------------------------------------------------------------------------------------------------------

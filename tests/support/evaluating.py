@@ -13,6 +13,7 @@ from dream_eval.core import AsOf, Task
 from dream_eval.evaluators import Case, MetricResult, Settings, evaluate_metric
 from dream_eval.ledger import Ledger
 from dream_eval.models import ChatModel
+from dream_eval.protocols.schema import KeyQuestion, Maker, Protocol
 from dream_eval.protocols.schema import Mode as AgentMode
 from dream_eval.reports import read_report
 from dream_eval.reports.data import Claim, ClaimList, Report
@@ -61,6 +62,22 @@ def claim_list(*claims: Claim, **more: Any) -> ClaimList:
 def plain_report(text: str = "# Ronda\n\nThe Ronda works make cells.\n") -> Report:
     """A report as the loader reads it."""
     return read_report(text, id="report")
+
+
+def protocol(*facts: str, flags: tuple[str, ...] = ()) -> Protocol:
+    """A protocol with one key question a fact."""
+    questions = tuple(
+        KeyQuestion(id=f"k{i}", text=f"Is it stated: {fact}", fact=fact) for i, fact in enumerate(facts, 1)
+    )
+    return Protocol(
+        task=Task(id="t", prompt=QUERY),
+        as_of=AsOf(day=dt.date(2025, 6, 30)),
+        created_at=dt.datetime(2025, 6, 30, tzinfo=dt.UTC),
+        maker=Maker(model="by hand", mode=AgentMode.GUIDED, prompt_version=1),
+        key_questions=questions,
+        reasoning_questions=(),
+        flags=flags,
+    )
 
 
 @dataclass
