@@ -55,8 +55,10 @@ def guided_question(question: ReasoningQuestion, sentences: str, evidence: str, 
         "flaws: what is wrong, with the report's sentence number, empty if nothing. "
         "coherence: 0 to 10, do the conclusions follow from the report's own premises. "
         + (
-            "evidence: number of the outside sentence that decides, 0 if none does. "
-            "validity: 0 to 10, do the report's premises agree with the outside evidence; 0 to 3 if contradicted. "
+            # A pointer is always asked for: offered "0 for none", the weak model takes it whatever the evidence says.
+            "evidence: number of the outside sentence that bears most on the report's premises. "
+            "validity: 0 to 10, do the premises agree with it; 0 to 3 if it contradicts them, null only if no outside "
+            "sentence bears on them. "
             if evidence
             else ""
         )

@@ -2,20 +2,48 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from ..core import PageState
-from ..reports import Report, numbered
+from ..reports import Report, SegmentKind, Sentence, content_words, numbered
 from ..tools import Page, best_passages
 
 
-def about(report: Report, query: str, limit: int = 4) -> list[int]:
-    """Numbers of the report's sentences that best match the query (BM25), in the order of the report."""
+def about(report: Report, query: str, limit: int = 4, size: int = 3) -> list[int]:
+    """Numbers of the report's sentences that best match the query, in the order of the report: the ``limit`` best
+    passages of ``size`` sentences by BM25."""
     page = Page(url="report:", final_url="report:", state=PageState.OK, text=report.text, key="")
     found: set[int] = set()
-    for passage in best_passages(query, [page], limit=limit):
+    for passage in best_passages(query, [page], limit=limit, window=size):
         found.update(s.number for s in report.sentences if s.span.start < passage.end and s.span.end > passage.start)
     return sorted(found)
+
+
+def bearing(report: Report, query: str, limit: int) -> list[int]:
+    """Numbers of the sentences that a question bears on, in the order of the report, headings left out.
+
+    A sentence counts by its own words and by those of the heading it stands under, rare words more: "How close the
+    attacks are" names the sentences below it.
+    """
+    own = {s.number: frozenset(content_words(s.text)) for s in report.sentences}
+    heads = {s.number: frozenset(content_words(_heading(report, s))) for s in report.sentences}
+    seen = Counter(word for words in own.values() for word in words)
+    weights = {word: math.log(1 + len(own) / seen[word]) for word in set(content_words(query)) if seen[word]}
+
+    def score(number: int) -> float:
+        return sum(weight * ((word in own[number]) + (word in heads[number])) for word, weight in weights.items())
+
+    bodies = [s.number for s in report.sentences if report.segments[s.segment].kind is not SegmentKind.HEADING]
+    best = sorted((number for number in bodies if score(number) > 0), key=lambda number: (-score(number), number))
+    return sorted(best[:limit])
+
+
+def _heading(report: Report, sentence: Sentence) -> str:
+    """The innermost heading above a sentence; the report's title says nothing on a single one."""
+    section = report.segments[sentence.segment].section
+    return section[-1] if len(section) > 1 else ""
 
 
 def quote(report: Report, numbers: Sequence[int]) -> str:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, Field, create_model
 
 from ..core import Task
 from ..models import report_prompt
 from ..protocols import ReasoningQuestion
-from ..reports import Report, content_words
-from ..tools import Toolbox, best_passages
+from ..reports import Report, content_words, normalise_url, numbers_in
+from ..tools import Passage, Toolbox, best_passages, registrable_domain
 from . import prompts_verifier as prompts
 from .drafts import tidy
 from .guided import Guide
-from .report_text import about, quote, window
+from .report_text import bearing, quote, window
 from .shelf import Read, Shelf
 from .verification import FlawKind, Verification
 from .verifier import flags_of, flaw, found, visits
@@ -23,12 +24,16 @@ from .verifier import flags_of, flaw, found, visits
 if TYPE_CHECKING:
     from ..models import ChatModel
 
-PAGES = 4
+PAGES = 6
 """Pages that are read for a question."""
 EVIDENCE = 7
 """Sentences of evidence that are shown."""
 POINTED = 6
 """Report sentences that are pointed out, at most."""
+A_SITE = 2
+"""Sentences of one site that are shown, at most."""
+CITED = 0.25
+"""How much a page counts that the report cites itself."""
 ANSWER_TOKENS = 220
 OVERHEAD = 1_200
 """Tokens kept free for the question, the evidence and the fixed words."""
@@ -60,8 +65,8 @@ def verdict_type(evidence: int) -> type[Inside]:
         "Verdict",
         flaws=(list[FlawDraft], Field(max_length=3)),
         coherence=(int, Field(ge=0, le=10)),
-        evidence=(int, Field(ge=0, le=evidence)),
-        validity=(int, Field(ge=0, le=10)),
+        evidence=(int, Field(ge=1, le=evidence)),
+        validity=(Annotated[int, Field(ge=0, le=10)] | None, ...),
         reason=(str, Field(max_length=220)),
     )  # type: ignore[return-value]  # has all fields of Inside, in the order in which they are asked for
 
@@ -72,7 +77,7 @@ async def guided_verification(
     """Two searches, a few pages, one judgement. Raises CallFailed, HostStop, ReplayMiss."""
     shelf = Shelf(toolbox.as_of)
     guide = Guide(model, toolbox, shelf, sample)
-    pointed = about(report, f"{question.text} {question.plan.extract}")[:POINTED]
+    pointed = bearing(report, f"{question.text} {question.plan.extract}", POINTED)
     reads = await guide.research(queries_for(question, report, pointed), PAGES)
     pointers = evidence_for(question, report, pointed, reads)
     lines = "\n".join(f"[{n}] {_dated(read)}{tidy(read.sentence(s) or '')}" for n, (read, s) in enumerate(pointers, 1))
@@ -85,23 +90,42 @@ async def guided_verification(
 
 def queries_for(question: ReasoningQuestion, report: Report, pointed: list[int]) -> list[str]:
     """The plan's own search, and one with the words of the sentences that the report rests on."""
-    said = list(dict.fromkeys(word for word in tidy(quote(report, pointed[:2])).split() if content_words(word)))
+    checkable = sorted(pointed, key=lambda number: not numbers_in(quote(report, [number])))[:2]
+    said = list(dict.fromkeys(word for word in quote(report, checkable).split() if content_words(word)))
     return [query for query in dict.fromkeys((question.plan.lookup, " ".join(said[:12]))) if query]
 
 
 def evidence_for(question: ReasoningQuestion, report: Report, pointed: list[int], reads: list[Read]) -> list[Pointer]:
-    """The sentences of the pages that bear on the plan and on what the report says, best first."""
+    """The sentences of the pages to hold against the report: the nearest one to each sentence pointed out, so that
+    premise and outside view stand side by side, and one that the plan's own search finds. Few of one site, and those
+    of pages that the report itself cites only where they fit far better: a check must come from elsewhere."""
+    cited = {normalise_url(source.target) for source in report.sources if source.target}
     pages = {read.page.url: read for read in reads}
-    chosen: list[Pointer] = []
-    wishes = (f"{question.plan.lookup} {question.text}", quote(report, pointed))
-    for query in wishes:
-        if not query.strip():
-            continue
-        for passage in best_passages(query, [read.page for read in reads], limit=2, window=2):
-            read = pages[passage.url]
-            chosen += [(read, number) for number in read.overlapping(passage.start, passage.end)]
-    unique = {(read.page.url, number): (read, number) for read, number in chosen}
-    return list(unique.values())[:EVIDENCE]
+    chosen: dict[tuple[str, int], Pointer] = {}
+    sites: Counter[str] = Counter()
+
+    def worth(passage: Passage) -> float:
+        return passage.score * (CITED if normalise_url(passage.url) in cited else 1.0)
+
+    said = [text for number in pointed if len(content_words(text := quote(report, [number]))) > 2]
+    for wish in [*said, f"{question.plan.lookup} {question.text}"]:
+        found = best_passages(wish, [read.page for read in reads], limit=8, window=1)
+        free = [passage for passage in found if sites[_site(passage.url)] < A_SITE and _tells(passage.text)]
+        best = max(free, key=worth, default=None)
+        if best is not None:
+            for number in pages[best.url].overlapping(best.start, best.end):
+                sites[_site(best.url)] += (best.url, number) not in chosen
+                chosen.setdefault((best.url, number), (pages[best.url], number))
+    return list(chosen.values())[:EVIDENCE]
+
+
+def _tells(sentence: str) -> bool:
+    """A statement with something in it: no question, no "The replacements are ready."."""
+    return not sentence.endswith(("?", "？")) and len(content_words(sentence)) > 3
+
+
+def _site(url: str) -> str:
+    return registrable_domain(url) or url
 
 
 def _dated(read: Read) -> str:
@@ -111,17 +135,18 @@ def _dated(read: Read) -> str:
 def _verification(
     verdict: Inside, report: Report, pointers: list[Pointer], guide: Guide, windowed: bool
 ) -> Verification:
-    chosen = int(getattr(verdict, "evidence", 0))
+    validity = getattr(verdict, "validity", None)
+    # Null validity says that nothing outside decides, whatever sentence was pointed at.
+    chosen = 0 if validity is None else int(getattr(verdict, "evidence", 0))
     shown = [
         found(guide.shelf, read.page.url, number, decisive=place == chosen)
         for place, (read, number) in enumerate(pointers, 1)
     ]
     evidence = tuple(one for one in shown if one is not None)
     flaws = [flaw(report, draft.kind, [draft.sentence]) for draft in verdict.flaws]
-    cited = any(one.decisive for one in evidence)
     return Verification(
         coherence=verdict.coherence,
-        validity=getattr(verdict, "validity", None) if cited else None,
+        validity=validity if any(one.decisive for one in evidence) else None,
         flaws=tuple(dict.fromkeys(found_flaw for found_flaw, _ in flaws if found_flaw.sentences)),
         evidence=evidence,
         reason=tidy(verdict.reason),

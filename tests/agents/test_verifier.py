@@ -5,12 +5,14 @@ import re
 
 import pytest
 from dream_eval.agents import FlawKind, verify_plan
-from dream_eval.agents.report_text import about, window
+from dream_eval.agents.report_text import about, bearing, quote, window
+from dream_eval.agents.shelf import read
+from dream_eval.agents.verifier_guided import evidence_for
 from dream_eval.core import AsOf, Dating, PageState
 from dream_eval.errors import AgentFailed, BadReply, CallRefused
 from dream_eval.protocols import Mode, Plan, ReasoningQuestion
 from dream_eval.reports import read_report
-from dream_eval.tools import open_toolbox
+from dream_eval.tools import Page, open_toolbox
 from servers.chat import error, last_user, prompt, schema_sent
 
 AS_OF = AsOf(day=dt.date(2026, 5, 1))
@@ -220,11 +222,12 @@ async def test_guided_prompt_shares_the_report_and_fences_all(chat, model, toolb
 
 
 async def test_guided_evidence_that_does_not_decide_gives_no_validity(chat, model, toolbox, task, report, question):
-    chat.always(judged(evidence=0, validity=9))
+    chat.always(judged(evidence=1, validity=None))
     found = await verify(question, task, report, model, toolbox, Mode.GUIDED)
     assert (found.coherence, found.validity) == (6, None)
     assert found.flags == ("no_evidence",)
     assert found.evidence, "what was shown is kept"
+    assert not any(one.decisive for one in found.evidence)
 
 
 async def test_guided_pointer_out_of_range_is_asked_again(chat, model, toolbox, task, report, question):
@@ -302,3 +305,45 @@ def test_one_endless_section_is_cut():
     text, windowed = window(long, "grids", 300, lambda text: len(text) // 4)
     assert windowed
     assert 0 < len(text) // 4 <= 300
+
+
+SECTIONED = """# Floating wind at Utsira
+
+Utsira is an island in Norway.
+
+## How close the first turbines are
+
+They stand since 2024. Nobody doubts it.
+
+## Price
+
+The price fell to 100 euros.
+"""
+
+
+def test_a_question_bears_on_the_section_that_it_names():
+    report = read_report(SECTIONED, id="s")
+    found = bearing(report, "How well does the report justify how close the first turbines are?", 2)
+    assert quote(report, found) == "They stand since 2024. Nobody doubts it."
+    assert quote(report, bearing(report, "the price", 1)) == "The price fell to 100 euros."
+    assert bearing(report, "zebra", 3) == []
+
+
+def as_read(url: str, text: str):
+    return read(Page(url=url, final_url=url, state=PageState.OK, text=text, key="0" * 64))
+
+
+def test_evidence_stands_beside_what_the_report_says_and_comes_from_elsewhere(question):
+    report = read_report("The grid limit is 5 GW [1].\n\n[1] https://cited.example/grid\n", id="c")
+    cited = as_read("https://cited.example/grid", "The grid limit is 5 GW, says the owner of this page.")
+    other = as_read("https://other.example.org/grid", "The grid limit has been 8 GW since the winter.")
+    busy = as_read(
+        "https://other.example.org/more", " ".join(f"The grid limit number {n} holds here." for n in range(9))
+    )
+    pointers = evidence_for(question, report, [1], [cited, other, busy])
+    assert pointers[0] == (other, 1)
+    assert sum("example.org" in found.page.url for found, _ in pointers) <= 2
+    assert evidence_for(question, report, [1], [cited])[0] == (cited, 1), (
+        "better than nothing, and flagged nowhere else"
+    )
+    assert evidence_for(question, report, [1], []) == []
