@@ -32,8 +32,8 @@ POINTED = 6
 """Report sentences that are pointed out, at most."""
 A_SITE = 2
 """Sentences of one site that are shown, at most."""
-CITED = 0.25
-"""How much a page counts that the report cites itself."""
+AKIN = 0.3
+"""Share of a report sentence's words from which on a page that the report does not cite goes before one it cites."""
 ANSWER_TOKENS = 220
 OVERHEAD = 1_200
 """Tokens kept free for the question, the evidence and the fixed words."""
@@ -98,20 +98,22 @@ def queries_for(question: ReasoningQuestion, report: Report, pointed: list[int])
 def evidence_for(question: ReasoningQuestion, report: Report, pointed: list[int], reads: list[Read]) -> list[Pointer]:
     """The sentences of the pages to hold against the report: the nearest one to each sentence pointed out, so that
     premise and outside view stand side by side, and one that the plan's own search finds. Few of one site, and those
-    of pages that the report itself cites only where they fit far better: a check must come from elsewhere."""
+    of pages that the report itself cites only where no other speaks of the same: a check must come from elsewhere."""
     cited = {normalise_url(source.target) for source in report.sources if source.target}
     pages = {read.page.url: read for read in reads}
     chosen: dict[tuple[str, int], Pointer] = {}
     sites: Counter[str] = Counter()
 
-    def worth(passage: Passage) -> float:
-        return passage.score * (CITED if normalise_url(passage.url) in cited else 1.0)
+    def worth(passage: Passage, wish: str) -> tuple[bool, float]:
+        words = set(content_words(wish))
+        akin = len(words & set(content_words(passage.text))) >= AKIN * len(words)
+        return akin and normalise_url(passage.url) not in cited, passage.score
 
     said = [text for number in pointed if len(content_words(text := quote(report, [number]))) > 2]
     for wish in [*said, f"{question.plan.lookup} {question.text}"]:
         found = best_passages(wish, [read.page for read in reads], limit=8, window=1)
         free = [passage for passage in found if sites[_site(passage.url)] < A_SITE and _tells(passage.text)]
-        best = max(free, key=worth, default=None)
+        best = max(free, key=lambda passage: worth(passage, wish), default=None)
         if best is not None:
             for number in pages[best.url].overlapping(best.start, best.end):
                 sites[_site(best.url)] += (best.url, number) not in chosen

@@ -334,15 +334,15 @@ def as_read(url: str, text: str):
 
 
 def test_evidence_stands_beside_what_the_report_says_and_comes_from_elsewhere(question):
-    report = read_report("The grid limit is 5 GW [1].\n\n[1] https://cited.example/grid\n", id="c")
-    cited = as_read("https://cited.example/grid", "The grid limit is 5 GW, says the owner of this page.")
-    other = as_read("https://other.example.org/grid", "The grid limit has been 8 GW since the winter.")
+    report = read_report("The grid limit is 5 GW [1].\n\n[1] https://www.cited-power.no/grid\n", id="c")
+    cited = as_read("https://www.cited-power.no/grid", "The grid limit is 5 GW, says the owner of this page.")
+    other = as_read("https://www.other-grid.org/grid", "The grid limit has been 8 GW since the winter.")
     busy = as_read(
-        "https://other.example.org/more", " ".join(f"The grid limit number {n} holds here." for n in range(9))
+        "https://www.other-grid.org/more", " ".join(f"The grid limit number {n} holds here." for n in range(9))
     )
     pointers = evidence_for(question, report, [1], [cited, other, busy])
     assert pointers[0] == (other, 1)
-    assert sum("example.org" in found.page.url for found, _ in pointers) <= 2
+    assert sum("other-grid.org" in found.page.url for found, _ in pointers) <= 2
     assert evidence_for(question, report, [1], [cited])[0] == (cited, 1), (
         "better than nothing, and flagged nowhere else"
     )
