@@ -56,7 +56,7 @@ def ask(client: openai.OpenAI, town: str, question: str) -> tuple[int, int, int]
         model="local",
         messages=[{"role": "user", "content": f"{REPORTS[town]}\n\n{question}"}],
         temperature=0,
-        max_tokens=24,
+        max_tokens=48,
         response_format=FORM,  # type: ignore[arg-type]
     )
     assert reply.usage

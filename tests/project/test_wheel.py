@@ -50,7 +50,12 @@ def test_every_package_of_the_tree_is_listed() -> None:
 
 def test_wheel_runs_from_elsewhere(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
     wheel.extractall(tmp_path)
-    code = "import dream_eval, dream_eval.core as c; print(dream_eval.__file__, c.__file__)"
+    code = (
+        "import dream_eval, dream_eval.core as core\n"
+        "from dream_eval.runs.faults import demo_folder, load_faults\n"
+        "assert load_faults() and (demo_folder() / 'corpus').is_dir()\n"
+        "print(dream_eval.__file__, core.__file__, demo_folder())"
+    )
     done = subprocess.run(
         [sys.executable, "-P", "-c", code],
         env={"PYTHONPATH": str(tmp_path)},
@@ -60,6 +65,21 @@ def test_wheel_runs_from_elsewhere(wheel: zipfile.ZipFile, tmp_path: Path) -> No
         check=True,
     )
     assert all(place.startswith(str(tmp_path)) for place in done.stdout.split())
+
+
+def test_the_command_runs_from_a_wheel(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
+    wheel.extractall(tmp_path)
+    code = "import sys; from dream_eval.cli import main; sys.argv = ['dream', 'demo', '--help']; main()"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        env={"PYTHONPATH": str(tmp_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "dream demo" in done.stdout
 
 
 def test_metadata(wheel: zipfile.ZipFile) -> None:
