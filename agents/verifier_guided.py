@@ -65,7 +65,8 @@ def verdict_type(evidence: int) -> type[Inside]:
         "Verdict",
         flaws=(list[FlawDraft], Field(max_length=3)),
         coherence=(int, Field(ge=0, le=10)),
-        evidence=(int, Field(ge=1, le=evidence)),
+        # 0 is understood and not offered: the weak model would take it whatever the evidence says.
+        evidence=(int, Field(ge=0, le=evidence, json_schema_extra={"minimum": 1})),
         validity=(Annotated[int, Field(ge=0, le=10)] | None, ...),
         reason=(str, Field(max_length=220)),
     )  # type: ignore[return-value]  # has all fields of Inside, in the order in which they are asked for

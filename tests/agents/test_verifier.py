@@ -221,13 +221,15 @@ async def test_guided_prompt_shares_the_report_and_fences_all(chat, model, toolb
     assert "5 GW" not in outside
 
 
-async def test_guided_evidence_that_does_not_decide_gives_no_validity(chat, model, toolbox, task, report, question):
-    chat.always(judged(evidence=1, validity=None))
+@pytest.mark.parametrize("answer", [{"validity": None}, {"evidence": 0, "validity": 9}], ids=["null", "points nowhere"])
+async def test_guided_evidence_that_does_not_decide(chat, model, toolbox, task, report, question, answer):
+    chat.always(judged(**answer))
     found = await verify(question, task, report, model, toolbox, Mode.GUIDED)
     assert (found.coherence, found.validity) == (6, None)
     assert found.flags == ("no_evidence",)
     assert found.evidence, "what was shown is kept"
     assert not any(one.decisive for one in found.evidence)
+    assert schema_sent(chat.requests[0])["properties"]["evidence"]["minimum"] == 1, "0 is understood and not offered"
 
 
 async def test_guided_pointer_out_of_range_is_asked_again(chat, model, toolbox, task, report, question):
