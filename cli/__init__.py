@@ -18,6 +18,9 @@ VERBS = {
     "protocol": "Create, show or check an evaluation protocol.",
     "replay": "Run a finished run again from its ledger and compare.",
     "ledger": "Show, export or import what was asked outside.",
+    "read": "Show a page as the tools see it.",
+    "search": "Search as the tools do.",
+    "corpus": "Freeze a piece of the web into one file.",
     "doctor": "Say what is configured, reachable and missing.",
     "demo": "Judge three example reports with the embedded judge.",
 }

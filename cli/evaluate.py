@@ -36,6 +36,13 @@ def judging_options(function: Decorated) -> Decorated:
                 help="ddgs:duckduckgo (default), searxng:URL, serper, tavily, brave, corpus:PATH; repeat for several.",
             ),
             click.option(
+                "--exclude-host",
+                "exclude_hosts",
+                multiple=True,
+                metavar="HOST",
+                help="Never evidence: example.com, github.com/owner; repeat for several.",
+            ),
+            click.option(
                 "--as-of", metavar="DATE", help="Judge as of this day (YYYY-MM-DD) [default: day of the first start]"
             ),
             click.option(
@@ -61,6 +68,7 @@ def judging_options(function: Decorated) -> Decorated:
 @click.argument("reports", nargs=-1, required=True, metavar="REPORT…")
 @click.option("--query", metavar="TEXT|@FILE", help="What the reports answer.")
 @click.option("--task", metavar="FILE#ID", help="A task of a JSONL file, instead of --query.")
+@click.option("--no-clean", "clean", flag_value=False, default=True, help="Judge the text with all that surrounds it.")
 @click.option("--protocol", multiple=True, metavar="FILE", help="Use this protocol instead of making one.")
 @click.option("--metrics", multiple=True, metavar="LIST", help="Some of wq,kic,rq,factuality,ci,da [default: all]")
 @click.option("--max-claims", type=int, metavar="N", help="Check only the N most important claims of a report.")

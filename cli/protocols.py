@@ -39,6 +39,7 @@ def create_and_show(
         mode=checked.mode(rest["mode"], embedded=is_local(name)),
         search=checked.search(rest["search"]),
         as_of=checked.date(rest["as_of"]) or chosen.as_of,
+        exclude_hosts=checked.hosts(rest["exclude_hosts"]),
         questions=rest["questions"] or DEFAULT_QUESTIONS,
         reasoning=rest["reasoning"] or DEFAULT_REASONING,
         ledger=Path(ledger) if ledger else None,

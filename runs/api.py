@@ -34,6 +34,8 @@ def prepare(
     protocol: GivenProtocol | Sequence[GivenProtocol] | None = None,
     metrics: str | Iterable[str] | None = None,
     search: str | Sequence[str] | None = None,
+    exclude_hosts: str | Sequence[str] | None = None,
+    clean: bool = True,
     as_of: dt.date | str | None = None,
     out: Path | str | None = None,
     ledger: Path | str | None = None,
@@ -54,7 +56,7 @@ def prepare(
         raise UserError("give either a query or a task, not both")
     chosen = task_of(read_query(query)) if query is not None else read_task(task) if isinstance(task, str) else task
     given = [reports] if isinstance(reports, (str, Path)) or not isinstance(reports, Sequence) else list(reports)
-    cases, protocols = gather(given, task=chosen), _protocols(protocol)
+    cases, protocols = gather(given, task=chosen, clean=clean), _protocols(protocol)
     name = judge or default_judge()
     checked.protocols_fit(cases, protocols)
     checked.positive(max_claims=max_claims, questions=questions, reasoning=reasoning)
@@ -64,6 +66,7 @@ def prepare(
         judge=name,
         metrics=checked.metrics([metrics] if isinstance(metrics, str) else list(metrics or ())),
         search=checked.search(search),
+        exclude_hosts=checked.hosts(exclude_hosts),
         mode=checked.mode(mode, embedded=is_local(name)),
         as_of=checked.date(as_of) or checked.common_date(cases, protocols),
         protocols=protocols,
@@ -87,6 +90,8 @@ def evaluate(
     protocol: GivenProtocol | Sequence[GivenProtocol] | None = None,
     metrics: str | Iterable[str] | None = None,
     search: str | Sequence[str] | None = None,
+    exclude_hosts: str | Sequence[str] | None = None,
+    clean: bool = True,
     as_of: dt.date | str | None = None,
     out: Path | str | None = None,
     ledger: Path | str | None = None,
@@ -112,6 +117,8 @@ def evaluate(
         protocol: a protocol (or file) to use; else one is made by an agent and kept in the run folder.
         metrics: some of ``wq``, ``kic``, ``rq``, ``factuality``, ``ci``, ``da``; default all.
         search: back ends, such as ``ddgs:duckduckgo``, ``searxng:URL``, ``tavily``, ``corpus:PATH``.
+        exclude_hosts: hosts whose pages are never evidence (``example.com``, ``github.com/owner``).
+        clean: cut what chat and agent interfaces leave around a report (see docs/reports.md).
         as_of: the day as of which everything is judged (date or ``YYYY-MM-DD``); default the day of the first start.
         out: the run folder; default ``dream-runs/NAME``, where the name follows from what is asked.
         ledger: the ledger file; default one file a user.
@@ -152,6 +159,8 @@ def evaluate(
         protocol=protocol,
         metrics=metrics,
         search=search,
+        exclude_hosts=exclude_hosts,
+        clean=clean,
         as_of=as_of,
         out=out,
         ledger=ledger,

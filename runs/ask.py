@@ -29,6 +29,8 @@ class Ask:
     search: tuple[str, ...]
     mode: Mode
     as_of: dt.date | None = None
+    exclude_hosts: tuple[str, ...] = ()
+    """In the spelling of ``tools.host_entry``, sorted."""
     protocols: tuple[Protocol, ...] = ()
     out: Path | None = None
     ledger: Path | None = None
@@ -50,8 +52,9 @@ class Ask:
         if self.out is not None:
             return self.out
         names = [(task.id, task.prompt, report.id) for task, report in self.cases]
+        where = [*self.search, *(f"-{host}" for host in self.exclude_hosts)]
         stamp = short_digest(
-            names, self.judge, self.search, self.mode.value, str(self.as_of), [p.digest for p in self.protocols]
+            names, self.judge, where, self.mode.value, str(self.as_of), [p.digest for p in self.protocols]
         )
         return RUNS / f"{slug(self.cases[0][0].prompt, limit=32)}-{stamp}"
 

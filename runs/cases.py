@@ -53,13 +53,13 @@ def task_of(prompt: str) -> Task:
     return Task(id=f"q-{short_digest(prompt)}", prompt=prompt)
 
 
-def gather(reports: Sequence[Given], *, task: Task | None) -> tuple[Case, ...]:
+def gather(reports: Sequence[Given], *, task: Task | None, clean: bool = True) -> tuple[Case, ...]:
     """Reports with their task: the given one, else each report's own prompt.
 
     Raises InputError for a file that cannot be read, UserError when there is no report, no query, or two reports of
     one name and task.
     """
-    found = [(given, report) for given in reports for report in _read(given)]
+    found = [(given, report) for given in reports for report in _read(given, clean)]
     if not found:
         raise UserError("there is no report to evaluate: name at least one file")
     cases = [(task or _own_task(report), report) for _, report in found]
@@ -73,13 +73,13 @@ def gather(reports: Sequence[Given], *, task: Task | None) -> tuple[Case, ...]:
     return tuple(cases)
 
 
-def _read(given: Given) -> list[Report]:
+def _read(given: Given, clean: bool) -> list[Report]:
     if isinstance(given, Report):
         return [given]
     path = Path(given)
     if not path.exists():
         raise InputError("no such file", path=path)
-    return load_reports(path)
+    return load_reports(path, clean=clean)
 
 
 def _own_task(report: Report) -> Task:

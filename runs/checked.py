@@ -32,6 +32,14 @@ def search(wanted: str | Sequence[str] | None) -> tuple[str, ...]:
     return (wanted,) if isinstance(wanted, str) else tuple(wanted)
 
 
+def hosts(wanted: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Hosts in one spelling, in order, each once. Lists may be split by commas. Raises UserError."""
+    from ..tools import host_entry
+
+    given = [wanted] if isinstance(wanted, str) else wanted or ()
+    return tuple(sorted({host_entry(name) for part in given for name in part.split(",") if name.strip()}))
+
+
 def mode(wanted: Mode | str | None, *, embedded: bool) -> Mode:
     """None: ``agent``, and ``guided`` for the embedded judge. Raises UserError."""
     if wanted is None:

@@ -80,6 +80,8 @@ class RunConfig(Frozen):
     """Search back ends as given."""
     search_digests: tuple[str, ...]
     """The same as results depend on them: a corpus by its content."""
+    exclude_hosts: tuple[str, ...] = ()
+    """Hosts whose pages are never evidence."""
     mode: Mode
     questions: int
     reasoning: int

@@ -31,6 +31,7 @@ class Wish:
     mode: Mode
     search: tuple[str, ...]
     as_of: dt.date | None = None
+    exclude_hosts: tuple[str, ...] = ()
     questions: int = DEFAULT_QUESTIONS
     reasoning: int = DEFAULT_REASONING
     ledger: Path | None = None
@@ -54,7 +55,8 @@ async def make_protocol(
     """
     watcher, control, outside = Watcher(on_progress), control or Control(), outside or Outside()
     as_of = AsOf(day=wish.as_of) if wish.as_of else AsOf(day=dt.datetime.now(dt.UTC).date(), given=False)
-    run = f"protocol-{short_digest(wish.task.prompt, wish.judge, wish.mode.value, as_of.day.isoformat())}"
+    asked = (wish.task.prompt, wish.judge, wish.mode.value, as_of.day.isoformat(), *wish.exclude_hosts)
+    run = f"protocol-{short_digest(*asked)}"
     budget = Budget(usd=wish.budget_usd, tokens=wish.budget_tokens)
     path, keys = wish.ledger or default_ledger(), keys_to_mask()
     with Ledger.open(path, run=run, mode=ledger_mode, secrets=keys, budget=budget) as ledger:
@@ -66,7 +68,13 @@ async def make_protocol(
                 open_model(wish.judge, ledger, limits=outside.limits, notify=watcher.note)
             )
             toolbox = await stack.enter_async_context(
-                open_toolbox(ledger, as_of=as_of, search=wish.search, endpoints=outside.endpoints)
+                open_toolbox(
+                    ledger,
+                    as_of=as_of,
+                    search=wish.search,
+                    exclude_hosts=wish.exclude_hosts,
+                    endpoints=outside.endpoints,
+                )
             )
             with scope(f"{wish.task.id}/protocol"), watcher.stage("protocol"):
                 protocol = await create_protocol(

@@ -140,6 +140,7 @@ def configure(ask: Ask, folder: RunFolder) -> RunConfig:
         versions={metric: VERSIONS[metric] for metric in ask.metrics},
         search=ask.search,
         search_digests=tuple(search_identity(entry) for entry in ask.search),
+        exclude_hosts=ask.exclude_hosts,
         mode=ask.mode,
         questions=ask.questions,
         reasoning=ask.reasoning,
@@ -166,6 +167,7 @@ def work_of(ask: Ask, config: RunConfig, *, afresh: bool = False) -> Work:
         as_of=config.as_of,
         mode=settings.mode,
         search=config.search_digests,
+        exclude_hosts=config.exclude_hosts,
         settings=settings_of(settings),
         versions=config.versions,
     )
@@ -228,6 +230,7 @@ def _toolbox(config: RunConfig, desk: Desk) -> AbstractAsyncContextManager[Toolb
         desk.ledger,
         as_of=config.as_of,
         search=config.search_digests if replaying else config.search,
+        exclude_hosts=config.exclude_hosts,
         report_texts=[report.text for _, report in desk.ask.cases],
         endpoints=desk.outside.endpoints,
     )

@@ -73,6 +73,7 @@ def ask_again(folder: RunFolder, config: RunConfig, *, out: Path) -> Ask:
         judge=config.judge,
         metrics=config.metrics,
         search=config.search,
+        exclude_hosts=config.exclude_hosts,
         mode=config.mode,
         as_of=config.as_of.day,
         protocols=tuple(load_protocol(folder.path / name) for name in names),

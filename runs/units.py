@@ -51,6 +51,14 @@ class Conditions:
     """Settings of the evaluators; ``max_claims`` apart, which the claim list holds."""
     versions: Mapping[str, int]
     """Version of each metric's prompts and rules."""
+    exclude_hosts: tuple[str, ...] = ()
+    """Hosts whose pages are never evidence."""
+
+    @property
+    def where(self) -> dict[str, Json]:
+        """Where is looked, as results depend on it."""
+        left_out: dict[str, Json] = {"exclude_hosts": list(self.exclude_hosts)} if self.exclude_hosts else {}
+        return {"search": list(self.search), **left_out}
 
 
 def inputs_of(
@@ -95,7 +103,7 @@ def _settings(metric: str, conditions: Conditions) -> Json:
         chosen["mode"] = conditions.mode.value
     if needs & OUTSIDE:
         chosen.update(conditions.settings)
-        chosen["search"] = list(conditions.search)
+        chosen.update(conditions.where)
     return chosen
 
 

@@ -41,13 +41,13 @@ class Work:
 
     def protocol_request(self, task: Task) -> str:
         """Digest of what a protocol is made from; the judge is left out, since judges share protocols."""
-        where = self.conditions
+        conditions = self.conditions
         return digest(
             {
                 "task": task.model_dump(mode="json", exclude={"id"}),
-                "as_of": where.as_of.day.isoformat(),
+                "as_of": conditions.as_of.day.isoformat(),
                 "mode": self.creator.value,
-                "search": list(where.search),
+                **conditions.where,
                 "questions": self.questions,
                 "reasoning": self.reasoning,
                 "version": self.protocol_version,

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .copies import independent, is_copy
     from .corpus import Corpus, Document, corpus_digest
     from .data import CodeFile, CodeList, Hit, Page, Paper, PaperList, Passage, Repository, RepositoryList, SearchResult
-    from .hosts import HostKind, kind_of_host, page_key, registrable_domain, unwrap
+    from .hosts import HostKind, host_entry, kind_of_host, page_key, registrable_domain, unwrap
     from .keys import known_keys, secret_values
     from .limits import Endpoints, NoSuchHost, ToolLimits
     from .passages import PassageIndex, best_passages
@@ -24,7 +24,7 @@ _HOME = {
         "copies": "independent is_copy",
         "corpus": "Corpus Document corpus_digest",
         "data": "CodeFile CodeList Hit Page Paper PaperList Passage Repository RepositoryList SearchResult",
-        "hosts": "HostKind kind_of_host page_key registrable_domain unwrap",
+        "hosts": "HostKind host_entry kind_of_host page_key registrable_domain unwrap",
         "keys": "known_keys secret_values",
         "limits": "Endpoints NoSuchHost ToolLimits",
         "passages": "PassageIndex best_passages",
@@ -57,6 +57,7 @@ __all__ = [
     "best_passages",
     "build_corpus",
     "corpus_digest",
+    "host_entry",
     "independent",
     "is_copy",
     "kind_of_host",

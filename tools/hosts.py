@@ -8,6 +8,8 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from ..errors import UserError
+
 _ARCHIVES = (
     re.compile(r"^https?://web\.archive\.org/web/\d{1,14}(?:[a-z]{2}_)?/(.+)$", re.IGNORECASE),
     re.compile(r"^https?://archive\.(?:today|ph|is|li|md|fo|vn)/(?:o/\w+/|\d{4,14}/|newest/)(https?[:/].+)$", re.I),
@@ -228,6 +230,19 @@ def without_text(url: str) -> bool:
     """Whether the host serves films, sound or pictures rather than text."""
     host = host_of(url)
     return any(host == name or host.endswith(f".{name}") for name in _NO_TEXT)
+
+
+def host_entry(text: str) -> str:
+    """An entry of a list of hosts in one spelling: ``https://www.Example.com/`` and ``example.com`` are the same.
+
+    A path stays (``github.com/owner``). UserError for what names no host.
+    """
+    bare = text.strip().lower().split("://", 1)[-1].removeprefix("www.").rstrip("/")
+    host, slash, path = bare.partition("/")
+    name = host_of(host) if host and not re.search(r"[\s,;]", bare) else ""
+    if "." not in name and ":" not in name and name != "localhost":
+        raise UserError(f"{text!r} names no host: write example.com or github.com/owner")
+    return f"{name}{slash}{path}"
 
 
 def on_host(url: str, hosts: frozenset[str]) -> bool:

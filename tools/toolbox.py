@@ -15,7 +15,7 @@ from ..errors import CallFailed
 from ..ledger import Answer, Kind, Ledger, Mode, Request
 from .copies import holds_report, shingles
 from .data import CodeFile, CodeList, Hit, Page, Paper, PaperList, Repository, RepositoryList, SearchResult
-from .hosts import MIRRORS, host_of, on_host, unwrap
+from .hosts import MIRRORS, host_entry, on_host, unwrap
 from .keys import KEY_VARIABLES, known_keys, secret_values
 from .limits import Endpoints, ToolLimits
 from .records import day, words_of
@@ -282,7 +282,7 @@ async def open_toolbox(
     ladder = PageLadder(
         ledger, as_of, backends, None if offline else Reader(fetcher, parsers), arxiv, github, endpoints
     )
-    excluded = frozenset(_host_entry(host) for host in exclude_hosts)
+    excluded = frozenset(host_entry(host) for host in exclude_hosts)
     try:
         yield Toolbox(
             ledger, as_of, backends, ladder, arxiv, github, excluded=excluded, report_texts=tuple(report_texts)
@@ -299,13 +299,6 @@ def _github_token() -> str | None:
     import os
 
     return os.environ.get("GITHUB_TOKEN", "").strip() or None
-
-
-def _host_entry(text: str) -> str:
-    """``https://www.Example.com/`` and ``example.com`` are the same host."""
-    text = text.strip().lower()
-    bare = text.split("://", 1)[-1].removeprefix("www.").rstrip("/")
-    return bare if "/" in bare else host_of(bare)
 
 
 __all__ = ["COPY_FLAG", "DEFAULT_SEARCH", "KEY_VARIABLES", "Dating", "Toolbox", "known_keys", "open_toolbox"]
