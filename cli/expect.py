@@ -16,6 +16,9 @@ from ..runs.store import RunFolder
 ASK_ABOVE_USD = 2.0
 """Expected price from which a person at a terminal is asked first."""
 
+LIKELY = 0.75
+"""Tokens of a report over the upper bound that is counted without a tokeniser."""
+
 
 @dataclass(frozen=True)
 class Expectation:
@@ -41,7 +44,7 @@ class Expectation:
             return [head, f"all {self.units} units stand in {ask.folder}; only what changed is done again"]
         lines = [
             head,
-            f"expected at most (from defaults): {_duration(self.seconds)}, {load.calls} judge calls, "
+            f"expected (from defaults, roughly): {_duration(self.seconds)}, {load.calls} judge calls, "
             f"{load.prompt + load.new:,} tokens, {load.lookups} searches and pages, {_price(self.usd)}",
         ]
         if self.done:
@@ -60,6 +63,7 @@ def expect(ask: Ask) -> Expectation:
         protocols=_protocols_to_make(ask),
         questions=ask.questions,
         reasoning=ask.reasoning,
+        embedded=ask.embedded,
     )
     units, done = len(ask.cases) * len(ask.metrics), _done(ask)
     load = load.scaled((units - done) / units)
@@ -69,7 +73,11 @@ def expect(ask: Ask) -> Expectation:
 def _shape(report: Report, max_claims: int | None) -> Shape:
     sentences = [s for s in report.sentences if report.segments[s.segment].kind is not SegmentKind.REFERENCES]
     pages = {source.target for source in report.sources if source.target}
-    return Shape(tokens=count_tokens(report.text), claims=expected_claims(len(sentences), max_claims), pages=len(pages))
+    return Shape(
+        tokens=round(LIKELY * count_tokens(report.text)),
+        claims=expected_claims(len(sentences), max_claims),
+        pages=len(pages),
+    )
 
 
 def _protocols_to_make(ask: Ask) -> int:

@@ -1,13 +1,14 @@
 """What an evaluation will take, from stated defaults: said before anything is asked.
 
-The figures are for orientation (usually within a factor of two) and err on the high side: pages and papers differ.
+The figures are for orientation: those of the embedded judge were measured on the demo, those of hosted judges are
+assumptions, and pages differ in length.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..protocols.schema import Mode
 
@@ -21,8 +22,31 @@ HOSTED_IN_FLIGHT = 8
 """Assumed calls at once of a hosted judge."""
 INSTRUCTIONS = 350
 """Tokens of instructions and schema in a prompt."""
-PASSAGE = 250
-"""Tokens of one passage shown to a judge."""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What one piece of work takes, in calls and tokens."""
+
+    labels: float
+    """Calls a claim of Factuality: passages that are labelled."""
+    label_prompt: int
+    label_new: int
+    page_prompt: int
+    """Prompt of one cited page of CI."""
+    page_new: int
+    """Reply, a page."""
+    claim_new: int
+    """Reply of the claim extraction, a claim; 0: no model is asked."""
+    domain_prompt: int
+    domain_fresh: int
+    domain_new: int
+
+
+EMBEDDED = Rates(2.5, 240, 17, 350, 25, 0, 150, 27, 14)
+"""As measured on the demo: 8 claims a report, short pages."""
+HOSTED = Rates(4.5, 450, 25, 2500, 60, 70, 250, 30, 20)
+"""Longer passages, and whole pages where they fit."""
 
 
 @dataclass(frozen=True)
@@ -76,19 +100,23 @@ def protocol_load(mode: Mode, *, questions: int, reasoning: int) -> Load:
     """Making one protocol."""
     items = questions + reasoning
     if mode is Mode.STATIC:
-        return Load(2, 2 * INSTRUCTIONS, 2 * INSTRUCTIONS, 70 * items)
+        return Load(1, INSTRUCTIONS, INSTRUCTIONS, 110 * items)
     if mode is Mode.GUIDED:
-        return Load(2 + items, items * 450, items * 450, 80 * items, lookups=12)
-    return Load(14, 14 * 4500, 14 * 1500, 14 * 250 + 70 * items, lookups=20)
+        return Load(6, 200 * items, 120 * items, 140 * items, lookups=13)
+    return Load(10, 10 * 6000, 10 * 1500, 10 * 200 + 120 * items, lookups=20)
 
 
-def report_load(shape: Shape, metrics: Collection[str], mode: Mode, *, questions: int, reasoning: int) -> Load:
+def report_load(
+    shape: Shape, metrics: Collection[str], mode: Mode, *, questions: int, reasoning: int, embedded: bool = False
+) -> Load:
     """All metrics of one report. The report is read once afresh; further prompts share it as their beginning."""
-    total = Load(fresh=shape.tokens if {"wq", "kic", "rq", "factuality", "ci"} & set(metrics) else 0)
-    if {"factuality", "ci"} & set(metrics):
-        total += _reading(shape, new=70 * shape.claims)
+    rates = EMBEDDED if embedded else HOSTED
+    extracts = bool({"factuality", "ci"} & set(metrics)) and rates.claim_new > 0
+    total = Load(fresh=shape.tokens if extracts or {"wq", "kic", "rq"} & set(metrics) else 0)
+    if extracts:
+        total += _reading(shape, new=rates.claim_new * shape.claims)
     for metric in metrics:
-        total += _metric_load(metric, shape, mode, questions=questions, reasoning=reasoning)
+        total += _metric_load(metric, shape, mode, rates, questions=questions, reasoning=reasoning)
     return total
 
 
@@ -96,20 +124,30 @@ def _reading(shape: Shape, *, new: int, calls: int = 1) -> Load:
     return Load(calls, calls * (shape.tokens + INSTRUCTIONS), calls * INSTRUCTIONS, new)
 
 
-def _metric_load(metric: str, shape: Shape, mode: Mode, *, questions: int, reasoning: int) -> Load:
+def _metric_load(metric: str, shape: Shape, mode: Mode, rates: Rates, *, questions: int, reasoning: int) -> Load:
     if metric == "wq":
-        return _reading(shape, new=160)
+        return _reading(shape, new=60)
     if metric == "kic":
-        return _reading(shape, new=25 * questions)
-    if metric == "rq" and mode is Mode.AGENT:
-        return Load(6, 6 * (shape.tokens + 2000), 6 * 900, 6 * 250, lookups=5).times(reasoning)
+        return _reading(shape, new=20 * questions)
     if metric == "rq":
-        return (_reading(shape, new=110) + Load(1, 900, 900, 110, lookups=3)).times(reasoning)
+        return _question_load(shape, mode).times(reasoning)
     if metric == "factuality":
-        return Load(3, 3 * (PASSAGE + INSTRUCTIONS), 3 * PASSAGE + INSTRUCTIONS, 60, lookups=4).times(shape.claims)
+        return _label_load(rates, shape.claims)
     if metric == "ci":
-        return Load(1, 3 * PASSAGE + INSTRUCTIONS, 3 * PASSAGE, 40, lookups=1).times(shape.pages)
-    return Load(1, INSTRUCTIONS + 20 * shape.pages, INSTRUCTIONS, 20 * max(1, shape.pages))
+        one = Load(1, rates.page_prompt, rates.page_prompt, rates.page_new, lookups=1)
+        return one.times(min(shape.pages, shape.claims))
+    return Load(1, rates.domain_prompt, rates.domain_fresh, rates.domain_new).times(max(1, shape.pages))
+
+
+def _question_load(shape: Shape, mode: Mode) -> Load:
+    if mode is Mode.AGENT:
+        return Load(4, 4 * 5000, 4 * 1500, 4 * 200, lookups=4)
+    return Load(1, shape.tokens + 2 * INSTRUCTIONS, 2 * INSTRUCTIONS, 150, lookups=5)
+
+
+def _label_load(rates: Rates, claims: int) -> Load:
+    calls = math.ceil(rates.labels * claims)
+    return replace(Load(1, rates.label_prompt, rates.label_prompt, rates.label_new).times(calls), lookups=5 * claims)
 
 
 def expected_claims(sentences: int, max_claims: int | None) -> int:
@@ -126,9 +164,10 @@ def total_load(
     protocols: int,
     questions: int,
     reasoning: int,
+    embedded: bool = False,
 ) -> Load:
     """A whole evaluation in which ``protocols`` protocols are still to be made."""
     total = Load()
     for shape in shapes:
-        total += report_load(shape, metrics, mode, questions=questions, reasoning=reasoning)
+        total += report_load(shape, metrics, mode, questions=questions, reasoning=reasoning, embedded=embedded)
     return total + protocol_load(mode, questions=questions, reasoning=reasoning).times(protocols)
