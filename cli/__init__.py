@@ -18,6 +18,7 @@ VERBS = {
     "protocol": "Create, show or check an evaluation protocol.",
     "replay": "Run a finished run again from its ledger and compare.",
     "ledger": "Show, export or import what was asked outside.",
+    "lint": "Read a report without a model: counts, citations, lints.",
     "read": "Show a page as the tools see it.",
     "search": "Search as the tools do.",
     "corpus": "Freeze a piece of the web into one file.",

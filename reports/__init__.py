@@ -20,7 +20,7 @@ from .data import (
 )
 from .from_html import html_to_markdown
 from .lints import RULES
-from .loaders import load_reports
+from .loaders import load_bytes, load_reports
 from .numbers import missing_numbers, numbers_in
 from .overview import Overview, cited_sentences, lint_json, overview
 from .parse import read_report, report_digest, word_count
@@ -63,6 +63,7 @@ __all__ = [
     "language_of",
     "line_of",
     "lint_json",
+    "load_bytes",
     "load_reports",
     "load_tasks",
     "mark_of",

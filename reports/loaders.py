@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -56,6 +57,27 @@ def load_reports(path: Path, *, clean: bool = True) -> list[Report]:
     return [_build(loose, path.stem, clean) for loose in _file(path)]
 
 
+def load_bytes(data: bytes, name: str, *, clean: bool = True) -> list[Report]:
+    """The reports in the bytes of a file that is not on this disk (standard input, a fetched page).
+
+    ``name`` stands for the file's: its ending counts, and what stands before it becomes ``Report.id``. Without a known
+    ending, JSON is recognised too. Raises InputError.
+    """
+    path = Path(name)
+    if path.suffix.lower() not in SUFFIXES and _is_json(data):
+        return [_build(loose, path.stem, clean) for loose in _records(data, path, ".json")]
+    return [_build(loose, path.stem, clean) for loose in _records(data, path, path.suffix.lower())]
+
+
+def _is_json(data: bytes) -> bool:
+    if not re.match(rb"(?:\xef\xbb\xbf)?\s*(?:\{\s*\"|\[\s*\{)", data[:200]):
+        return False
+    try:
+        return isinstance(json.loads(data), dict | list)
+    except (ValueError, RecursionError):
+        return False
+
+
 def _folder(folder: Path, clean: bool) -> list[Report]:
     files = [p for p in sorted(folder.rglob("*")) if _wanted(p, folder)]
     if not files:
@@ -91,8 +113,10 @@ def _build(loose: Loose, id: str, clean: bool) -> Report:
 
 
 def _file(path: Path) -> Iterator[Loose]:
-    data = read_bytes(path)
-    suffix = path.suffix.lower()
+    return _records(read_bytes(path), path, path.suffix.lower())
+
+
+def _records(data: bytes, path: Path, suffix: str) -> Iterator[Loose]:
     if data[:5] == b"%PDF-":
         yield _named(_pdf(data, path), path)
         return

@@ -19,6 +19,7 @@ from . import checked
 from .ask import DEFAULT_QUESTIONS, DEFAULT_REASONING, Ask
 from .cases import Given, gather, read_query, read_task, task_of
 from .data import DEFAULT_FLOOR
+from .fetching import home_of, is_address
 from .perform import RunResult, perform
 from .progress import Listener
 
@@ -56,7 +57,7 @@ def prepare(
         raise UserError("give either a query or a task, not both")
     chosen = task_of(read_query(query)) if query is not None else read_task(task) if isinstance(task, str) else task
     given = [reports] if isinstance(reports, (str, Path)) or not isinstance(reports, Sequence) else list(reports)
-    cases, protocols = gather(given, task=chosen, clean=clean), _protocols(protocol)
+    cases, protocols = gather(given, task=chosen, clean=clean, ledger=ledger), _protocols(protocol)
     name = judge or default_judge()
     checked.protocols_fit(cases, protocols)
     checked.positive(max_claims=max_claims, questions=questions, reasoning=reasoning)
@@ -66,7 +67,7 @@ def prepare(
         judge=name,
         metrics=checked.metrics([metrics] if isinstance(metrics, str) else list(metrics or ())),
         search=checked.search(search),
-        exclude_hosts=checked.hosts(exclude_hosts),
+        exclude_hosts=checked.hosts([*_listed(exclude_hosts), *(home_of(str(g)) for g in given if is_address(g))]),
         mode=checked.mode(mode, embedded=is_local(name)),
         as_of=checked.date(as_of) or checked.common_date(cases, protocols),
         protocols=protocols,
@@ -110,7 +111,7 @@ def evaluate(
     Calling it again with the same arguments continues where it stopped, and does nothing when all is done.
 
     Args:
-        reports: paths of report files (Markdown, or JSONL with ``id``, ``prompt``, ``article``), or reports read.
+        reports: report files or folders of any shape in docs/reports.md, web addresses of reports, or reports read.
         query: what the reports answer, or ``@FILE``. Not needed when the reports carry their prompt.
         task: a task, or ``FILE.jsonl#id``, instead of ``query``.
         judge: ``provider/model``, ``https://host/v1#model`` or ``local``; default ``DREAM_JUDGE``, else ``local``.
@@ -183,6 +184,10 @@ def _run_here(work: Callable[[], RunResult]) -> RunResult:
         return work()
     with ThreadPoolExecutor(max_workers=1) as pool:
         return pool.submit(work).result()
+
+
+def _listed(names: str | Sequence[str] | None) -> list[str]:
+    return [names] if isinstance(names, str) else list(names or ())
 
 
 def _protocols(given: GivenProtocol | Sequence[GivenProtocol] | None) -> tuple[Protocol, ...]:

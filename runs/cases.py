@@ -10,10 +10,11 @@ from ..core import Task
 from ..errors import InputError, UserError
 from ..reports import load_reports, load_tasks
 from ..reports.data import Report
+from .fetching import fetch_reports, is_address
 from .files import short_digest
 
 Given = str | Path | Report
-"""A path of a report file (Markdown or JSONL), or a report read already."""
+"""A path of a report file or folder, a web address of a report, or a report read already."""
 Case = tuple[Task, Report]
 
 
@@ -53,13 +54,15 @@ def task_of(prompt: str) -> Task:
     return Task(id=f"q-{short_digest(prompt)}", prompt=prompt)
 
 
-def gather(reports: Sequence[Given], *, task: Task | None, clean: bool = True) -> tuple[Case, ...]:
+def gather(
+    reports: Sequence[Given], *, task: Task | None, clean: bool = True, ledger: Path | str | None = None
+) -> tuple[Case, ...]:
     """Reports with their task: the given one, else each report's own prompt.
 
     Raises InputError for a file that cannot be read, UserError when there is no report, no query, or two reports of
     one name and task.
     """
-    found = [(given, report) for given in reports for report in _read(given, clean)]
+    found = [(given, report) for given in reports for report in _read(given, clean, ledger)]
     if not found:
         raise UserError("there is no report to evaluate: name at least one file")
     cases = [(task or _own_task(report), report) for _, report in found]
@@ -73,9 +76,11 @@ def gather(reports: Sequence[Given], *, task: Task | None, clean: bool = True) -
     return tuple(cases)
 
 
-def _read(given: Given, clean: bool) -> list[Report]:
+def _read(given: Given, clean: bool, ledger: Path | str | None) -> list[Report]:
     if isinstance(given, Report):
         return [given]
+    if isinstance(given, str) and is_address(given):
+        return fetch_reports(given, ledger=ledger, clean=clean)
     path = Path(given)
     if not path.exists():
         raise InputError("no such file", path=path)
