@@ -7,7 +7,7 @@ from rich.text import Text
 
 from ..runs.api import prepare
 from ..runs.data import Exit, RunState
-from ..runs.faults import demo_folder, load_faults, named_faults
+from ..runs.faults import demo_folder, finding_count, load_faults, named_faults
 from ..runs.perform import RunResult
 from .evaluating import closing, go_on, make_console, run
 from .expect import expect
@@ -64,8 +64,14 @@ def show_faults(console: Console, result: RunResult) -> None:
     """Which of the planted faults the judge named."""
     faults = load_faults()
     named = named_faults(faults, result.results)
+    found, alarms = (finding_count(result.results, report) for report in ("flawed", "sound"))
     console.print()
     _say(console, f"Planted faults of flawed.md named among its findings: {len(named)} of {len(faults)}", style="bold")
+    _say(
+        console,
+        f"It has {found} findings of such kinds (contradicted claims, reasoning flaws); sound.md, which has no planted "
+        f"fault, has {alarms}.",
+    )
     for fault in faults:
         word = "named " if fault.id in named else "missed"
         _say(console, f"  {word} {fault.id} ({fault.kind.replace('_', ' ')}): {fault.text}")

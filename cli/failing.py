@@ -57,7 +57,7 @@ def _usage(error: click.ClickException) -> int:
 
 def _with_advice(error: DreamError) -> str:
     if isinstance(error, ReplayMiss):
-        return f"{error}; the ledger does not hold this call: run the command without replay first"
+        return f"{error}; it is not this run's ledger, or another version of dream-eval asked differently"
     if isinstance(error, CallFailed):
         return f"{error}; the same command continues from here"
     return str(error)

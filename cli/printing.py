@@ -24,9 +24,8 @@ def print_json(value: Any) -> None:
 
 
 def say(console: Console, line: str, style: str = "") -> None:
-    """One line; its indentation stays."""
-    indent = " " * (len(line) - len(line.lstrip(" ")))
-    console.print(Text(indent + one_line(line), style=style), soft_wrap=True)
+    """One line, laid out by the caller."""
+    console.print(Text(re.sub(r"[\r\n\t]+", " ", printable(line)), style=style), soft_wrap=True)
 
 
 def fact(console: Console, name: str, value: object, style: str = "") -> None:

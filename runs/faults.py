@@ -43,6 +43,12 @@ def named_faults(faults: Sequence[Fault], lines: Iterable[UnitResult], *, report
     return {fault.id for fault in faults if any(_names(fault, worst) for worst in found)}
 
 
+def finding_count(lines: Iterable[UnitResult], report: str) -> int:
+    """Findings on a report that could name a fault: contradicted claims and reasoning flaws."""
+    found = (worst for line in lines if line.report == report for worst in worst_of(line.result))
+    return sum(worst.kind in ("contradicted claim", "reasoning flaw") for worst in found)
+
+
 def _names(fault: Fault, worst: Worst) -> bool:
     kind = "contradicted" if worst.kind == "contradicted claim" else worst.flaw
     if kind not in fault.named_by:

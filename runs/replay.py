@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import InputError, UserError
+from ..evaluators import VERSIONS
 from ..ledger import Mode as LedgerMode
 from ..protocols import load_protocol
 from ..reports.data import Report
@@ -55,6 +56,9 @@ def finished_config(folder: RunFolder) -> RunConfig:
     summary = folder.load("summary.json", Summary)
     if summary is None or summary.state is not RunState.FINISHED:
         raise UserError(f"{folder.path}: the run is not finished; run its command again first")
+    if other := [name for name in config.metrics if config.versions.get(name) != VERSIONS[name]]:
+        made = f"dream-eval {config.version} made it with other prompts for {', '.join(other)}"
+        raise UserError(f"{folder.path}: cannot be replayed by this version: {made}")
     return config
 
 

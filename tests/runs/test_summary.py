@@ -12,7 +12,7 @@ from dream_eval.evaluators.results import Evidence, Item, MetricResult
 from dream_eval.ledger import Totals
 from dream_eval.protocols.schema import Mode
 from dream_eval.runs.data import Exit, ReportRef, RunConfig, RunState, UnitResult
-from dream_eval.runs.faults import load_faults, named_faults
+from dream_eval.runs.faults import finding_count, load_faults, named_faults
 from dream_eval.runs.findings import worst_of
 from dream_eval.runs.measured import agreement_of
 from dream_eval.runs.summary import Summary, gate_codes, summarise
@@ -175,6 +175,8 @@ def test_a_planted_fault_is_named_by_its_kind_and_its_words() -> None:
     both = (result("factuality", false, true), result("rq", rq))
     assert named_faults(faults, lines("flawed", *both)) == {"rsa-broken", "one-step-circular"}
     assert named_faults(faults, lines("sound", *both)) == set()
+    assert finding_count(lines("flawed", *both), "flawed") == 2
+    assert finding_count(lines("flawed", *both), "sound") == 0
     other = result("rq", Item(id="r1", text="?", detail={"flaws": [wrong]}))
     assert named_faults(faults, lines("flawed", other)) == set()
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from dream_eval.core import Outcome, Status
+from dream_eval.errors import ReplayMiss, UserError
 from dream_eval.ledger import Kind
 from dream_eval.runs.data import Exit, RunState
 from dream_eval.runs.perform import RunResult
@@ -105,6 +106,24 @@ async def test_replay_tells_the_first_difference(world: Any) -> None:
     assert done.difference.startswith("line 2: cited/da at result.score: 1.0 before, 73.3")
 
 
+async def test_a_run_that_cannot_be_replayed_says_why(world: Any) -> None:
+    await world.run(metrics="wq")
+    path = world.out / "run.json"
+    config = json.loads(path.read_text())
+    path.write_text(json.dumps(config | {"versions": {"wq": 0}}))
+    with pytest.raises(UserError, match="other prompts for wq"):
+        await replay(world.out)
+    path.write_text(json.dumps(config))
+    from dream_eval.ledger import Ledger
+
+    Ledger.open(world.folder / "empty.sqlite", run="x").close()
+    with pytest.raises(ReplayMiss):
+        await replay(world.out, ledger=world.folder / "empty.sqlite")
+    (world.out / "summary.json").unlink()
+    with pytest.raises(UserError, match="not finished"):
+        await replay(world.out)
+
+
 async def test_results_hold_nothing_of_the_clock(world: Any) -> None:
     await world.run()
     first = (world.out / "results.jsonl").read_bytes()
@@ -184,8 +203,6 @@ async def test_a_budget_ends_the_run_and_a_larger_one_finishes_it(world: Any) ->
 
 
 async def test_a_dollar_budget_without_a_price_refuses_to_start(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dream_eval.errors import UserError
-
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
     with pytest.raises(UserError, match="--budget-tokens"):
         await world.run(judge="openai/no-such-model", budget_usd=1.0)
