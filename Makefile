@@ -18,7 +18,7 @@ demo: $(STAMP)            ## judge three example reports with the embedded model
 	$(BIN)/dream demo
 
 test: $(STAMP)            ## all tests but those that run the embedded judge
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist loadfile
 
 judge: $(STAMP)           ## the tests that run the embedded judge for real (minutes; leave the machine alone)
 	$(BIN)/pytest -m judge -rsxX
