@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from dream_eval.cli import run
 
-VERBS = ("evaluate", "protocol", "replay", "ledger", "doctor", "demo")
+VERBS = ("evaluate", "protocol", "replay", "ledger", "lint", "read", "search", "corpus", "doctor", "demo")
 DREAM = [sys.executable, "-c", "from dream_eval.cli import main; main()"]
 
 
