@@ -14,6 +14,7 @@ from .data import Cut, Report, SegmentKind, Source
 from .inline import Form, Range, flat_tokens, tokens, zones
 from .lints import findings_of
 from .marks import RawMark, SourceBook, find_marks
+from .pause import collector_paused
 from .reading import is_bare, read_text
 from .references import find_references
 from .sentences import pieces, split_range
@@ -42,7 +43,8 @@ def read_report(
     cuts: tuple[Cut, ...] = ()
     if clean:
         text, cuts = clean_text(text)
-    return _Reader(text, listed).report(id, task_id, prompt, cuts)
+    with collector_paused():
+        return _Reader(text, listed).report(id, task_id, prompt, cuts)
 
 
 def report_digest(text: str, listed: Sequence[Source] = ()) -> str:
