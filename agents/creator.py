@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ..core import AsOf, Task
 from ..errors import AgentFailed, CallFailed, ProtocolFailed
 from ..protocols import KeyQuestion, Maker, Mode, Protocol, ReasoningQuestion, same_question, seal
+from ..reports import task_language
 from . import prompts_creator as prompts
 from .drafts import (
     KeyDraft,
@@ -97,7 +98,7 @@ async def _by_agent(
     from .run import AgentJob, run_agent
     from .toolbox import agent_tools, signatures
 
-    shelf = Shelf(as_of)
+    shelf = Shelf(as_of, task_language(task))
     job = AgentJob(
         system=prompts.AGENT_SYSTEM.format(tools=signatures(toolbox), day=as_of.day),
         task=prompts.agent_task(task, as_of, questions, reasoning),
@@ -167,7 +168,7 @@ async def _guided(task: Task, model: ChatModel, toolbox: Toolbox, as_of: AsOf, q
     from .creator_guided import guided_items
     from .guided import Guide
 
-    guide = Guide(model, toolbox, Shelf(as_of))
+    guide = Guide(model, toolbox, Shelf(as_of, task_language(task)))
     keys, reasons = await guided_items(guide, task, as_of, questions, reasoning)
     return keys, reasons, ()
 

@@ -55,7 +55,9 @@ class Guide:
 
     async def research(self, queries: Sequence[str], pages: int) -> list[Read]:
         """Search for all queries and read up to ``pages`` of the best hits that may decide something."""
-        results = await asyncio.gather(*(self.toolbox.search(query, limit=HITS) for query in queries))
+        results = await asyncio.gather(
+            *(self.toolbox.search(query, limit=HITS, language=self.shelf.language) for query in queries)
+        )
         self.shelf.queries.extend(queries)
         uses = tuple(_search_use(result) for result in results)
         self._step("search", tools=uses)

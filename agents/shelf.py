@@ -58,10 +58,10 @@ def read(page: Page) -> Read:
 
 
 class Shelf:
-    """All pages of one job, by the address they were asked for and the one they came from."""
+    """All pages of one job, by the address they were asked for and the one they came from; ``language`` of its searches."""
 
-    def __init__(self, as_of: AsOf) -> None:
-        self.as_of = as_of
+    def __init__(self, as_of: AsOf, language: str | None = None) -> None:
+        self.as_of, self.language = as_of, language
         self._reads: dict[str, Read] = {}
         self._late: set[str] = set()
         self.queries: list[str] = []

@@ -79,7 +79,7 @@ class WebSearch(HostTool):
     def forward(self, query: str) -> Json:
         """Hits that are not dated after the as-of date. Raises Refusal when the search could not be done."""
         self._shelf.queries.append(query)
-        result = self._wait(self._toolbox.search(_words(query), limit=RESULTS))
+        result = self._wait(self._toolbox.search(_words(query), limit=RESULTS, language=self._shelf.language))
         self.last_key = result.key
         _done(result.state)
         return [

@@ -12,7 +12,7 @@ from smolagents.tools import Tool
 from ..core import Json, Task
 from ..models import fence
 from ..protocols import ReasoningQuestion
-from ..reports import Report, numbered
+from ..reports import Report, numbered, task_language
 from ..tools import Toolbox
 from . import prompts_verifier as prompts
 from .creator import page_chars, step_tokens
@@ -113,7 +113,7 @@ async def agent_verification(
     question: ReasoningQuestion, task: Task, report: Report, model: ChatModel, toolbox: Toolbox, sample: int
 ) -> Verification:
     """Let a CodeAgent carry the plan out. Raises AgentFailed, HostStop, ReplayMiss."""
-    shelf = Shelf(toolbox.as_of)
+    shelf = Shelf(toolbox.as_of, task_language(task))
     outside = agent_tools(toolbox, shelf, page_chars(model))
 
     def tools(host: Host) -> Sequence[Tool]:

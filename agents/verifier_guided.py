@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, create_model
 from ..core import Task
 from ..models import report_prompt
 from ..protocols import ReasoningQuestion
-from ..reports import Report, content_words, normalise_url, numbers_in
+from ..reports import Report, content_words, normalise_url, numbers_in, task_language
 from ..tools import Passage, Toolbox, best_passages, registrable_domain
 from . import prompts_verifier as prompts
 from .drafts import tidy
@@ -76,7 +76,7 @@ async def guided_verification(
     question: ReasoningQuestion, task: Task, report: Report, model: ChatModel, toolbox: Toolbox, sample: int
 ) -> Verification:
     """Two searches, a few pages, one judgement. Raises CallFailed, HostStop, ReplayMiss."""
-    shelf = Shelf(toolbox.as_of)
+    shelf = Shelf(toolbox.as_of, task_language(task))
     guide = Guide(model, toolbox, shelf, sample)
     pointed = bearing(report, f"{question.text} {question.plan.extract}", POINTED)
     reads = await guide.research(queries_for(question, report, pointed), PAGES)

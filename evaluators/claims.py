@@ -103,6 +103,7 @@ async def make_claims(task: Task, report: Report, maker: ChatModel, *, max_claim
         max_claims=max_claims,
         sentences_read=sum(len(job.asked) for job, _ in done),
         failed_batches=len(lost),
+        task=task.id,
     )
 
 
@@ -194,6 +195,7 @@ async def _worded_claims(task: Task, report: Report, maker: ChatModel, most: int
         max_claims=most,
         sentences_read=len(report.sentences),
         failed_batches=failed,
+        task=task.id,
     )
 
 

@@ -57,10 +57,13 @@ class Found:
         return ""
 
 
-async def look(claim: Claim, report: Report, as_of: AsOf, toolbox: Toolbox, settings: Settings) -> Found:
+async def look(
+    claim: Claim, report: Report, as_of: AsOf, toolbox: Toolbox, settings: Settings, *, language: str | None = None
+) -> Found:
     """Search for what the claim speaks about, open the best pages, and choose the passages nearest to it."""
     queries = neutral_queries(claim.text, as_of=as_of if claim.time_dependent else None, limit=settings.queries)
-    searches = await together(toolbox.search(query, limit=settings.hits, language=report.language) for query in queries)
+    tag = language or report.language
+    searches = await together(toolbox.search(query, limit=settings.hits, language=tag) for query in queries)
     hits = _merged(searches)
     early = [hit for hit in hits if hit.dating is not Dating.AFTER]
     tried = await _open(early, toolbox, settings.pages)

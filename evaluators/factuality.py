@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ..core import Dating, Json, Outcome
 from ..models import ChatModel
+from ..reports import search_language
 from ..reports.data import Claim, ClaimList
 from ..reports.text import content_words, has_cjk
 from ..stats import items_interval, mean
@@ -108,7 +109,8 @@ class Finding:
 
 async def _checked(claim: Claim, case: Case, judge: ChatModel, toolbox: Toolbox, settings: Settings) -> Item:
     try:
-        found = await look(claim, case.report, case.as_of, toolbox, settings)
+        tag = search_language(case.task, case.report.language)
+        found = await look(claim, case.report, case.as_of, toolbox, settings, language=tag)
         labels = await together(_labelled(claim, passage, judge, settings) for passage in found.passages)
     except FAILURES as error:
         return Item(id=claim.id, text=claim.text, outcome=Outcome.NOT_CHECKED, reason=reason_of(error))

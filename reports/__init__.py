@@ -26,7 +26,7 @@ from .overview import Overview, cited_sentences, lint_json, overview
 from .parse import read_report, report_digest, word_count
 from .sentences import split_sentences
 from .similar import are_twins, polarity, same_signs
-from .tasks import join, load_tasks
+from .tasks import join, load_tasks, search_language, task_language
 from .text import content_words, fold, language_of
 from .urls import find_arxiv, find_doi, host_of, normalise_url, unwrap_url
 from .view import line_of, numbered, sentence_of
@@ -78,9 +78,11 @@ __all__ = [
     "report_digest",
     "restore",
     "same_signs",
+    "search_language",
     "sentence_of",
     "sources_of",
     "split_sentences",
+    "task_language",
     "uncut",
     "unwrap_url",
     "word_count",

@@ -106,6 +106,9 @@ class _MarkIndex:
                 segment = report.sentences[mark.sentence - 1].segment
                 self.behind.setdefault(segment, []).append(mark)
 
+    def section(self, number: int) -> tuple[str, ...]:
+        return self.report.segments[self.report.sentences[number - 1].segment].section
+
     def marks(self, sentences: Iterable[int]) -> tuple[Mark, ...]:
         found: dict[int, Mark] = {}
         for number in sentences:
@@ -164,6 +167,7 @@ def freeze_claims(
     max_claims: int | None = None,
     sentences_read: int | None = None,
     failed_batches: int = 0,
+    task: str | None = None,
 ) -> ClaimList:
     """Make the frozen claim list of a report out of proposals.
 
@@ -191,6 +195,7 @@ def freeze_claims(
         claims = [c.model_copy(update={"selected": False}) if c.id in left else c for c in claims]
     whole = ClaimList(
         report=report.digest,
+        task=task or report.task_id,
         maker=maker,
         version=version,
         claims=tuple(claims),
@@ -201,7 +206,8 @@ def freeze_claims(
         failed_batches=failed_batches,
         digest="",
     )
-    return whole.model_copy(update={"digest": _digest(whole.model_dump(mode="json", exclude={"digest"}))})
+    told = whole.model_dump(mode="json", exclude={"digest": True, "task": True, "claims": {"__all__": {"section"}}})
+    return whole.model_copy(update={"digest": _digest(told)})
 
 
 def _digest(value: object) -> str:
@@ -217,6 +223,7 @@ def _claim(proposal: Proposal, number: int, index: _MarkIndex) -> Claim:
         importance=proposal.importance,
         time_dependent=proposal.time_dependent,
         sources=_sources(index.marks(proposal.sentences)),
+        section=index.section(proposal.sentences[0]),
         digest=_digest([proposal.text, list(proposal.sentences)]),
     )
 

@@ -156,6 +156,8 @@ class Claim(Frozen):
     time_dependent: bool = False
     sources: tuple[str, ...] = ()
     """Ids of sources cited for it."""
+    section: tuple[str, ...] = ()
+    """Headings above its first sentence, outermost first."""
     selected: bool = True
     """False: left out by ``--max-claims`` (citation assurance is never sampled and counts it all the same)."""
     digest: str
@@ -166,6 +168,8 @@ class ClaimList(Frozen):
 
     report: str
     """Digest of the report."""
+    task: str | None = None
+    """Id of the task that the report answers; a name, not part of the digest."""
     maker: str
     """Name of the judge that made it."""
     version: int

@@ -14,7 +14,7 @@ from ..errors import InputError
 from .data import Report
 from .decoding import decode, read_bytes
 from .records import PROMPTS, Record, _prompt_of, parse_json, parse_jsonl, record_id
-from .text import fold, squeeze
+from .text import fold, language_of, squeeze
 
 
 def load_tasks(path: Path) -> list[Task]:
@@ -75,6 +75,19 @@ def _day(value: Any, path: Path, line: int | None) -> dt.date | None:
         return dt.date.fromisoformat(str(value)[:10])
     except ValueError:
         raise InputError(f"{value!r} is no date (YYYY-MM-DD)", path=path, line=line, field="as_of") from None
+
+
+def task_language(task: Task) -> str | None:
+    """The task's language as a BCP 47 tag: as it says, else that of its prompt; None when unclear."""
+    return task.language or language_of(task.prompt)
+
+
+def search_language(task: Task, text_language: str | None) -> str | None:
+    """The tag for searches whose words come from a text: the task's (``de-AT``) when it is the text's language."""
+    own = task_language(task)
+    if own is None or text_language is None:
+        return own or text_language
+    return own if own.split("-")[0].lower() == text_language.split("-")[0].lower() else text_language
 
 
 def join(reports: Iterable[Report], tasks: Sequence[Task]) -> list[tuple[Task, Report]]:

@@ -73,7 +73,7 @@ def inputs_of(
         "repeat": unit.repeat,
         "as_of": conditions.as_of.day.isoformat(),
         "task": digest(unit.task.prompt),
-        "settings": _settings(unit.metric, conditions),
+        "settings": _settings(unit, conditions),
     }
     for name in metric.inputs:
         found[name] = _digest_of(name, unit.report, protocol, claims)
@@ -96,12 +96,14 @@ def digest(value: Json) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _settings(metric: str, conditions: Conditions) -> Json:
-    needs = METRICS[metric].needs
+def _settings(unit: Unit, conditions: Conditions) -> Json:
+    metric = METRICS[unit.metric]
     chosen: dict[str, Json] = {}
-    if METRICS[metric].kind == "agent":
+    if metric.kind == "agent":
         chosen["mode"] = conditions.mode.value
-    if needs & OUTSIDE:
+    if Ability.SEARCH in metric.needs and unit.task.language:
+        chosen["language"] = unit.task.language
+    if metric.needs & OUTSIDE:
         chosen.update(conditions.settings)
         chosen.update(conditions.where)
     return chosen

@@ -103,6 +103,16 @@ def test_near_duplicates_are_merged_with_all_their_places(report):
     assert (claim.sentences, claim.importance, claim.check_worthy, claim.time_dependent) == ((3, 4), 5, True, True)
 
 
+def test_claims_know_their_section_and_task(report):
+    proposals = [propose("The chip market grew by 5% in 2024.", 3), propose("Imports fell by 7%.", 12)]
+    claims = freeze(report, *proposals, task="t7")
+    assert [claim.section for claim in claims.claims] == [("Markets", "Growth"), ("Markets", "Decline")]
+    assert claims.task == "t7"
+    assert freeze(report, *proposals).task is None
+    assert freeze(report.model_copy(update={"task_id": "t9"}), *proposals).task == "t9"
+    assert freeze(report, *proposals).digest == claims.digest
+
+
 def test_opposites_are_not_merged():
     report = read_report("Sales of the firm rose by 5% in 2024. Sales of the firm fell by 5% in 2024.", id="r")
     claims = freeze(

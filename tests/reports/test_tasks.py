@@ -6,7 +6,7 @@ import datetime as dt
 import pytest
 from dream_eval.core import Task
 from dream_eval.errors import InputError
-from dream_eval.reports import join, load_tasks, read_report
+from dream_eval.reports import join, load_tasks, read_report, search_language
 
 TASKS = [
     Task(id="1", prompt="How did it grow?"),
@@ -105,3 +105,18 @@ def test_public_tasks(shared_data):
     assert (tasks[50].id, tasks[50].language) == ("51", "en")
     assert tasks[50].prompt.startswith("From 2020 to 2050, how many elderly people will there be in Japan?")
     assert len(load_tasks(shared_data / "dre" / "query.jsonl")) == 100
+
+
+@pytest.mark.parametrize(
+    ("language", "prompt", "text", "tag"),
+    [
+        ("de-AT", "Was kostet es?", "de", "de-AT"),
+        ("de-AT", "Was kostet es?", "zh", "zh"),
+        ("de-AT", "Was kostet es?", None, "de-AT"),
+        (None, "潮汐发电站的成本是多少？", None, "zh"),
+        (None, "12", "en", "en"),
+        (None, "12", None, None),
+    ],
+)
+def test_the_language_of_searches(language, prompt, text, tag):
+    assert search_language(Task(id="t", prompt=prompt, language=language), text) == tag

@@ -72,6 +72,7 @@ LATER = AsOf(day=dt.date(2026, 5, 2))
         ({"report": CITED}, {"ci", "da"}),
         ({"task": TASK.model_copy(update={"prompt": "What else?"})}, ALL),
         ({"task": TASK.model_copy(update={"id": "other id"})}, set()),
+        ({"task": TASK.model_copy(update={"language": "de-AT"})}, {"rq", "factuality"}),
         ({"conditions": replace(CONDITIONS, exclude_hosts=("a.example",))}, {"rq", "factuality", "ci"}),
         ({"judge": "k"}, ALL),
         ({"repeat": 1}, ALL),
