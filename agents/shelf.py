@@ -58,7 +58,10 @@ def read(page: Page) -> Read:
 
 
 class Shelf:
-    """All pages of one job, by the address they were asked for and the one they came from; ``language`` of its searches."""
+    """All pages of one job, by the address they were asked for and the one they came from.
+
+    ``language``: of the job's searches.
+    """
 
     def __init__(self, as_of: AsOf, language: str | None = None) -> None:
         self.as_of, self.language = as_of, language
