@@ -12,6 +12,7 @@ Examples:
   dream evaluate report.md --query "Which heat pumps suit old houses?"
   dream evaluate a.md b.md --query @query.txt --judge openai/gpt-5-mini --budget-usd 2
   dream evaluate answers.jsonl --metrics wq,ci --out dream-runs/first
+  dream evaluate reports/ --tasks tasks.jsonl --metrics wq,ci
   dream evaluate a.md --task tasks.jsonl#t7 --protocol t7.json --as-of 2026-05-01
 \b
 The same command continues a run that was stopped, and does nothing when all is done.
@@ -68,6 +69,7 @@ def judging_options(function: Decorated) -> Decorated:
 @click.argument("reports", nargs=-1, required=True, metavar="REPORT…")
 @click.option("--query", metavar="TEXT|@FILE", help="What the reports answer.")
 @click.option("--task", metavar="FILE#ID", help="A task of a JSONL file, instead of --query.")
+@click.option("--tasks", metavar="FILE", help="Tasks that the reports belong to, by id or by prompt.")
 @click.option("--no-clean", "clean", flag_value=False, default=True, help="Judge the text with all that surrounds it.")
 @click.option("--protocol", multiple=True, metavar="FILE", help="Use this protocol instead of making one.")
 @click.option("--metrics", multiple=True, metavar="LIST", help="Some of wq,kic,rq,factuality,ci,da [default: all]")

@@ -31,6 +31,7 @@ def prepare(
     *,
     query: str | None = None,
     task: str | Task | None = None,
+    tasks: str | Path | Sequence[Task] | None = None,
     judge: str | None = None,
     protocol: GivenProtocol | Sequence[GivenProtocol] | None = None,
     metrics: str | Iterable[str] | None = None,
@@ -53,11 +54,11 @@ def prepare(
     Parameters as in :func:`evaluate`. ``await perform(prepare(…))`` is :func:`evaluate` for those who have an event
     loop. Raises UserError that names what to change.
     """
-    if query is not None and task is not None:
-        raise UserError("give either a query or a task, not both")
+    if sum(one is not None for one in (query, task, tasks)) > 1:
+        raise UserError("give a query, a task or a file of tasks, not both of two")
     chosen = task_of(read_query(query)) if query is not None else read_task(task) if isinstance(task, str) else task
     given = [reports] if isinstance(reports, (str, Path)) or not isinstance(reports, Sequence) else list(reports)
-    cases, protocols = gather(given, task=chosen, clean=clean, ledger=ledger), _protocols(protocol)
+    cases, protocols = gather(given, task=chosen, tasks=tasks, clean=clean, ledger=ledger), _protocols(protocol)
     name = judge or default_judge()
     checked.protocols_fit(cases, protocols)
     checked.positive(max_claims=max_claims, questions=questions, reasoning=reasoning)
@@ -87,6 +88,7 @@ def evaluate(
     *,
     query: str | None = None,
     task: str | Task | None = None,
+    tasks: str | Path | Sequence[Task] | None = None,
     judge: str | None = None,
     protocol: GivenProtocol | Sequence[GivenProtocol] | None = None,
     metrics: str | Iterable[str] | None = None,
@@ -114,6 +116,7 @@ def evaluate(
         reports: report files or folders of any shape in docs/reports.md, web addresses of reports, or reports read.
         query: what the reports answer, or ``@FILE``. Not needed when the reports carry their prompt.
         task: a task, or ``FILE.jsonl#id``, instead of ``query``.
+        tasks: tasks, or a file of them, that the reports belong to by id or by prompt, instead of ``query``.
         judge: ``provider/model``, ``https://host/v1#model`` or ``local``; default ``DREAM_JUDGE``, else ``local``.
         protocol: a protocol (or file) to use; else one is made by an agent and kept in the run folder.
         metrics: some of ``wq``, ``kic``, ``rq``, ``factuality``, ``ci``, ``da``; default all.
@@ -156,6 +159,7 @@ def evaluate(
         reports,
         query=query,
         task=task,
+        tasks=tasks,
         judge=judge,
         protocol=protocol,
         metrics=metrics,

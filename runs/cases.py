@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..core import Task
 from ..errors import InputError, UserError
-from ..reports import load_reports, load_tasks
+from ..reports import join, load_reports, load_tasks
 from ..reports.data import Report
 from .fetching import fetch_reports, is_address
 from .files import short_digest
@@ -55,9 +55,14 @@ def task_of(prompt: str) -> Task:
 
 
 def gather(
-    reports: Sequence[Given], *, task: Task | None, clean: bool = True, ledger: Path | str | None = None
+    reports: Sequence[Given],
+    *,
+    task: Task | None,
+    tasks: Path | str | Sequence[Task] | None = None,
+    clean: bool = True,
+    ledger: Path | str | None = None,
 ) -> tuple[Case, ...]:
-    """Reports with their task: the given one, else each report's own prompt.
+    """Reports with their task: the given one, else one of ``tasks`` (or a file of them), else each report's own prompt.
 
     Raises InputError for a file that cannot be read, UserError when there is no report, no query, or two reports of
     one name and task.
@@ -65,7 +70,7 @@ def gather(
     found = [(given, report) for given in reports for report in _read(given, clean, ledger)]
     if not found:
         raise UserError("there is no report to evaluate: name at least one file")
-    cases = [(task or _own_task(report), report) for _, report in found]
+    cases = _cases([report for _, report in found], task, tasks)
     doubles = _doubles(cases)
     cases = [
         (case_task, _renamed(report, given) if (case_task.id, report.id) in doubles else report)
@@ -74,6 +79,12 @@ def gather(
     if left := _doubles(cases):
         raise UserError(f"two reports are called {sorted(left)[0][1]!r}: rename one of the files")
     return tuple(cases)
+
+
+def _cases(reports: Sequence[Report], task: Task | None, tasks: Path | str | Sequence[Task] | None) -> list[Case]:
+    if tasks is None:
+        return [(task or _own_task(report), report) for report in reports]
+    return join(reports, load_tasks(Path(tasks)) if isinstance(tasks, (str, Path)) else tasks)
 
 
 def _read(given: Given, clean: bool, ledger: Path | str | None) -> list[Report]:

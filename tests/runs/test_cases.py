@@ -1,0 +1,61 @@
+"""From what a user names to reports with their tasks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from dream_eval.core import Task
+from dream_eval.errors import InputError, UserError
+from dream_eval.runs.api import prepare
+
+TASKS = [
+    {"id": "q1", "prompt": "What do tides move?", "language": "en-GB", "as_of": "2025-01-01"},
+    {"id": "q2", "prompt": "What does the moon do?", "as_of": "2025-01-01"},
+]
+TEXT = "# Tides\n\nTides move water.\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "tasks.jsonl").write_text("\n".join(map(json.dumps, TASKS)))
+    (tmp_path / "system").mkdir()
+    (tmp_path / "system" / "qid_q1_report.md").write_text(TEXT)
+    (tmp_path / "system" / "q2.md").write_text(TEXT)
+    return tmp_path
+
+
+def test_reports_of_a_folder_find_their_tasks_by_name(folder: Path) -> None:
+    ask = prepare([folder / "system"], tasks=folder / "tasks.jsonl", judge="local")
+    found = {report.id: task for task, report in ask.cases}
+    assert {name: task.id for name, task in found.items()} == {"q2": "q2", "system": "q1"}
+    assert found["system"].language == "en-GB"
+    assert str(ask.as_of) == "2025-01-01"
+
+
+def test_tasks_may_be_given_as_they_are_and_are_found_by_prompt(folder: Path) -> None:
+    (folder / "answers.jsonl").write_text(json.dumps({"id": 7, "prompt": "what does the moon do", "article": TEXT}))
+    tasks = [Task.model_validate(task) for task in TASKS]
+    ask = prepare(str(folder / "answers.jsonl"), tasks=tasks, judge="local")
+    assert [task.id for task, _ in ask.cases] == ["q2"]
+
+
+def test_what_fits_no_task_is_named(folder: Path) -> None:
+    (folder / "system" / "q9.md").write_text(TEXT)
+    with pytest.raises(InputError, match=r"'q9'.* fits none of the 2 tasks \(q1, q2"):
+        prepare([folder / "system"], tasks=folder / "tasks.jsonl", judge="local")
+
+
+def test_only_one_of_query_task_and_tasks(folder: Path) -> None:
+    for wishes in ({"query": "q"}, {"task": Task(id="a", prompt="b")}):
+        with pytest.raises(UserError, match="not both"):
+            prepare([folder / "system"], tasks=folder / "tasks.jsonl", judge="local", **wishes)  # type: ignore[arg-type]
+
+
+def test_the_text_as_given_when_asked(folder: Path) -> None:
+    (folder / "chat.md").write_text("Here is the report:\n\n" + TEXT)
+    texts = [
+        prepare([folder / "chat.md"], query="q", judge="local", clean=clean).cases[0][1].text for clean in (True, False)
+    ]
+    assert texts == [TEXT, "Here is the report:\n\n" + TEXT]
