@@ -192,6 +192,9 @@ async def test_a_budget_ends_the_run_and_a_larger_one_finishes_it(world: Any) ->
     assert totals.prompt_tokens + totals.completion_tokens <= 9_000
     assert small.summary.coverage is not None
     assert small.summary.coverage < 1
+    stored = [json.loads(line)["unit"] for line in (world.out / "results.jsonl").read_text().splitlines()]
+    assert 0 < len(stored) < len(SCORES)
+    assert sorted(stored) == sorted(line.unit for line in small.results), "each unit is stored as it finishes"
     asked = len(world.chat.requests)
     large = await world.run(budget_tokens=1_000_000)
     assert large.state is RunState.FINISHED
