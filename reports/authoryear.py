@@ -17,7 +17,14 @@ _PART = re.compile(
     rf"(?:see |cf\. |e\.g\.,? |also |z\.B\. |vgl\. )*({_NAMES}|[^\W\d_][^,;，；]{{1,60}}?),?"
     rf"\s*(?:({_YEAR})(?:[,&]\s*(?:{_YEAR}))*)(?:[,:]\s?(?:pp?\.\s?)?[\d–-]+)?\s*"
 )
-_NARRATIVE = re.compile(rf"\b({_NAMES})(?:'s|’s)?\s?[(（\[]\s?({_YEAR})(?:[,:]\s?(?:pp?\.\s?)?[\d–-]+)?\s?[)）\]]")
+_OPENING = (
+    "As|In|By|See|And|But|Or|If|So|Yet|While|When|Whereas|Although|Though|However|Since|Because|From|For|After|Before"
+    "|Like|Unlike|Following|Both|Per|With|Here|Thus|Also|Then|Later|Recently|Similarly|Finally|Moreover|Cf"
+)
+"""Words with a capital at the start of a sentence that are no part of a name."""
+_NARRATIVE = re.compile(
+    rf"\b(?!(?:{_OPENING})\b)({_NAMES})(?:'s|’s)?\s?[(（\[]\s?({_YEAR})(?:[,:]\s?(?:pp?\.\s?)?[\d–-]+)?\s?[)）\]]"
+)
 _ANY_YEAR = re.compile(r"(?:19|20)\d\d")
 
 
