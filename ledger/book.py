@@ -147,6 +147,14 @@ class Ledger:
         if self.mode is not Mode.REPLAY:
             self._store.spoil(record_id, self._masker.text(reason))
 
+    def earlier(self, request: Request) -> Record | None:
+        """The newest usable answer on record, in refresh mode too: for asking only whether it still holds.
+
+        Not counted as a use. None in replay, where nothing is asked.
+        """
+        found = None if self.mode is Mode.REPLAY else self._store.newest_usable(request.key)
+        return None if found is None else self._record_of(found)
+
     async def call(self, request: Request, do: Do, *, reserve: Reserve = NOTHING) -> Record:
         """Give the answer to ``request``: recorded, shared with an equal call under way, or by calling ``do``.
 
@@ -191,6 +199,9 @@ class Ledger:
             raise remake(found.code, found.reason, found.subject, raw=found.answer or "")
         self._memo[found.key] = found.id
         self._event("reused", request, usage=found.usage)
+        return self._record_of(found)
+
+    def _record_of(self, found: Stored) -> Record:
         blob = self._store.blob(found.blob) if found.blob is not None else None
         body = json.loads(found.answer or "null")
         usable = found.state == "usable"

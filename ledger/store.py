@@ -276,9 +276,10 @@ def _connect(path: Path, read_only: bool, patience_s: float) -> sqlite3.Connecti
 
 
 def _prepare(db: sqlite3.Connection, path: Path, read_only: bool) -> None:
-    version = int(db.execute("PRAGMA user_version").fetchone()[0])
-    owner = int(db.execute("PRAGMA application_id").fetchone()[0])
+    # In this order: another process may make the tables between two of these questions.
     empty = not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    owner = int(db.execute("PRAGMA application_id").fetchone()[0])
+    version = int(db.execute("PRAGMA user_version").fetchone()[0])
     if owner != APPLICATION_ID and not (empty and not read_only):
         raise UserError(f"{path}: not a ledger of dream-eval")
     if version > VERSION:

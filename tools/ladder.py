@@ -122,7 +122,13 @@ class PageLadder:
     async def _web(self, url: str, address: str) -> tuple[Page, Read]:
         reader = self._reader
         assert reader is not None
-        return await self._step(url, "web", {"url": address}, lambda: reader.web(address))
+
+        async def do() -> Read:
+            request = Request(Kind.PAGE, "web", {"url": address, "as_of": self._as_of.day.isoformat()})
+            record = self._ledger.earlier(request)
+            return await reader.web(address, before=None if record is None else read_of(record))
+
+        return await self._step(url, "web", {"url": address}, do)
 
     async def _live_or_archived(self, url: str, address: str) -> Page:
         """The page as it is; the capture nearest to the day when it cannot be read, or has changed since."""

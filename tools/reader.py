@@ -9,6 +9,7 @@ import asyncio
 import datetime as dt
 import html
 import re
+from collections.abc import Mapping
 from urllib.parse import quote, urlencode
 
 from ..core import Json, PageState
@@ -32,19 +33,25 @@ class Reader:
         self._limits: ToolLimits = fetcher.limits
         self._ends = fetcher.endpoints
 
-    async def web(self, url: str) -> Read:
-        """The page at ``url`` as it is now."""
+    async def web(self, url: str, *, before: Read | None = None) -> Read:
+        """The page at ``url`` as it is now. ``before``: as it was read last; given back when the server says that
+        it has not changed since (ETag, Last-Modified).
+        """
+        validators = _validators(url, before)
         try:
-            return await self._parse(url, await self._fetch(url))
+            got = await self._fetch(url, validators)
+            if got.status == 304 and validators and before is not None:
+                return before
+            return await self._parse(url, got)
         except Refused as error:
             return failed(url, PageState.UNREACHABLE, f"refused: {error}")
         except FetchFailed as error:
             return failed(url, _STATES.get(error.fault, PageState.UNREACHABLE), f"{error.fault}: {error}"[:300])
 
-    async def _fetch(self, url: str) -> Fetched:
+    async def _fetch(self, url: str, headers: Mapping[str, str] | None = None) -> Fetched:
         for left in range(self._limits.retries, -1, -1):
             try:
-                got = await self._fetcher.get(url)
+                got = await self._fetcher.get(url, headers=headers)
             except FetchFailed as error:
                 if error.fault not in TRANSIENT or not left:
                     raise
@@ -125,6 +132,14 @@ class Reader:
         except ValueError:
             return "answer is not JSON"
         return value if isinstance(value, dict) else "answer is not an object"
+
+
+def _validators(url: str, before: Read | None) -> dict[str, str]:
+    """Headers that ask whether a page still is what it was; none where it was not read at this very address."""
+    if before is None or before.final_url != url or before.page.state is not PageState.OK:
+        return {}
+    asked = {"If-None-Match": before.etag, "If-Modified-Since": before.last_modified}
+    return {name: value for name, value in asked.items() if value and value.isascii() and value.isprintable()}
 
 
 def _closest(answer: dict[str, Json]) -> str:

@@ -10,7 +10,7 @@ from outside import DAY
 from servers.arxiv import FakeArxiv, FakePaper
 from servers.github import FakeGitHub, FakeRepository
 from servers.search import engine
-from servers.web import Reply, article, pdf, web_server
+from servers.web import Reply, article, pdf, redirect, web_server
 
 TEXT = "The river carried two thousand tonnes of sediment in the year 2021. " * 12
 HITS = [("https://a.example/", "A", "a river")]
@@ -123,3 +123,65 @@ async def test_one_page_asked_for_ten_times_at_once_is_fetched_once(box):
         pages = await asyncio.gather(*(toolbox.read(f"{server.url}/page") for _ in range(10)))
     assert server.paths() == ["/page"]
     assert {page.state for page in pages} == {PageState.OK}
+
+
+class Changing:
+    """A page with validators, as it should be served: 304 as long as what the client has still holds."""
+
+    def __init__(self, name, value, asks):
+        self.headers, self.value, self.asks = {name: value}, value, asks
+        self.text = TEXT
+        self.whole = 0
+
+    def __call__(self, seen):
+        if seen.headers.get(self.asks) == self.value:
+            return Reply("", status=304, type=None)
+        self.whole += 1
+        return Reply(article("Page", self.text, published="2024-03-05"), headers=self.headers)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "asks"),
+    [
+        ("ETag", '"v1"', "if-none-match"),
+        ("Last-Modified", "Tue, 05 Mar 2024 10:00:00 GMT", "if-modified-since"),
+    ],
+)
+async def test_a_refresh_asks_only_whether_a_page_has_changed(tmp_path, box, name, value, asks):
+    page = Changing(name, value, asks)
+
+    async def look(run, mode=Mode.REFRESH):
+        with Ledger.open(tmp_path / "l", run=run, mode=mode) as ledger:
+            async with box(server, ledger=ledger) as toolbox:
+                return await toolbox.read(f"{server.url}/page")
+
+    async with web_server({"/page": page}) as server:
+        first = await look("a", Mode.CACHE)
+        again = await look("b")
+        assert (page.whole, len(server.seen)) == (1, 2)
+        assert again == first
+        page.text, page.value = TEXT.replace("two thousand", "three thousand"), value.replace("1", "2")
+        changed = await look("c")
+        assert page.whole == 2
+        assert "three thousand" in changed.text
+    assert (await look("b", Mode.REPLAY)).text == first.text
+    assert (await look("c", Mode.REPLAY)).text == changed.text
+
+
+async def test_an_address_that_redirects_is_asked_for_anew(tmp_path, box):
+    """The validators are those of the page that it led to: the first address must not get them."""
+    page = Changing("ETag", '"v1"', "if-none-match")
+    async with web_server({"/page": page, "/old": redirect("/page")}) as server:
+        for mode in (Mode.CACHE, Mode.REFRESH):
+            with Ledger.open(tmp_path / "l", run=mode, mode=mode) as ledger:
+                async with box(server, ledger=ledger) as toolbox:
+                    assert (await toolbox.read(f"{server.url}/old")).state is PageState.OK
+    assert page.whole == 2
+    assert not [seen for seen in server.seen if "if-none-match" in seen.headers]
+
+
+async def test_a_304_that_nobody_asked_for_is_no_page(box):
+    async with web_server({"/page": Reply("", status=304, type=None)}) as server, box(server) as toolbox:
+        page = await toolbox.read(f"{server.url}/page")
+    assert page.state is PageState.UNREACHABLE
+    assert "status 304" in page.reason
