@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import os
 import socket
@@ -33,12 +34,26 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Without `-m judge` the tests that run the embedded judge are left out."""
+    judge = [item for item in items if item.get_closest_marker("judge")]
+    for item in judge:
+        item.add_marker(pytest.mark.usefixtures("embedded_file"))
     if config.option.markexpr:
         return
-    judge = [item for item in items if item.get_closest_marker("judge")]
     if judge:
         config.hook.pytest_deselected(items=judge)
         items[:] = [item for item in items if not item.get_closest_marker("judge")]
+
+
+@pytest.fixture(scope="session")
+def embedded_file() -> Path:
+    """The embedded judge's file, fetched where need be; a loud skip where it is not to be had."""
+    from dream_eval.errors import UserError
+    from dream_eval.models.local_files import find_model
+
+    try:
+        return asyncio.run(find_model(lambda progress: print(progress, flush=True))).path
+    except UserError as error:
+        pytest.skip(f"THE EMBEDDED JUDGE IS NOT TO BE HAD AND IS NOT TESTED: {error}")
 
 
 # --- the network guard -----------------------------------------------------------------------------------------------
