@@ -33,7 +33,8 @@ from .base import (
 from .evidence import quote_of
 from .factuality import list_counts, list_flags
 from .results import Evidence, Item, MetricResult
-from .verdicts import Label, Stance, label_claims
+from .stances import Label, Stance
+from .verdicts import label_claims
 
 VERSION = 100 * 1 + verdicts.VERSION
 RESULTS = Results("ci", VERSION)

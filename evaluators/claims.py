@@ -18,9 +18,9 @@ from ..errors import CallFailed
 from ..models import ChatModel, ask, report_prompt
 from ..reports import Proposal, content_words, freeze_claims, numbered, numbers_in
 from ..reports.data import ClaimList, Report
+from .asking import answers_to
 from .base import together, windows
 from .candidates import SILENT, candidates, ranked
-from .verdicts import answers_to
 
 CLAIMS_VERSION = 1
 """Of the prompts and rules in this file."""

@@ -14,7 +14,6 @@ from ..core import Dating, Json, Outcome
 from ..models import ChatModel
 from ..reports import search_language
 from ..reports.data import Claim, ClaimList
-from ..reports.text import content_words, has_cjk
 from ..stats import items_interval, mean
 from ..tools import Toolbox
 from ..tools.data import Passage
@@ -34,7 +33,8 @@ from .base import (
 )
 from .evidence import Found, evidence_of, look
 from .results import Item, MetricResult
-from .verdicts import Label, Stance, label_passage
+from .stances import Label, Stance, overlap
+from .verdicts import label_passage
 
 VERSION = 100 * 1 + verdicts.VERSION
 RESULTS = Results("factuality", VERSION)
@@ -125,14 +125,6 @@ async def _labelled(claim: Claim, passage: Passage, judge: ChatModel, settings: 
     if overlap(claim.text, passage.text) < settings.overlap:
         return Label(Stance.NEITHER, flags=("off_topic",))
     return await label_passage(claim.text, passage.sentences, judge)
-
-
-def overlap(claim: str, text: str) -> float:
-    """Share of the claim's content words that the text has, 0–1; 1 where the two are in different scripts."""
-    words = set(content_words(claim))
-    if not words or has_cjk(claim) != has_cjk(text):
-        return 1.0
-    return len(words & set(content_words(text))) / len(words)
 
 
 def _item(claim: Claim, found: Found, findings: Sequence[Finding]) -> Item:

@@ -5,6 +5,7 @@ Yes/no questions of the protocol, answered from the report alone. ``KIC = 100 ·
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
@@ -16,6 +17,7 @@ from ..protocols.schema import KeyQuestion
 from ..reports import numbered
 from ..stats import items_interval, mean
 from ..tools import Toolbox
+from .asking import Pointer, Pointers, answers_to, ask_pointed
 from .base import (
     FAILURES,
     Case,
@@ -31,7 +33,7 @@ from .base import (
     windows,
 )
 from .results import Item, MetricResult
-from .verdicts import Pointer, Pointers, answers_to, ask_pointed, missing_numbers
+from .stances import missing_numbers
 
 VERSION = 1
 RESULTS = Results("kic", VERSION)
@@ -59,14 +61,22 @@ class Reply(BaseModel):
     sentences: Pointers = ()
 
 
-class FewReply(BaseModel):
-    """The embedded judge's answer to one question: one pointer."""
+# One question a call: in one answer to all, the embedded judge goes on as it began (all yes, or all no). Measured on
+# facts of the demo: 14 of 16 alone, against "yes" to everything together.
+ONE_QUESTION = """\
+Does the report itself state this fact? Answer from the report alone: yes if a sentence of it states the fact, no if \
+none does or one says something else; and the number of the sentence.
+Fact: {fact}"""
 
-    answer: Literal["yes", "no", "undecided"]
+
+class OneReply(BaseModel):
+    """The embedded judge's answer to one question."""
+
+    answer: Literal["yes", "no"]
     sentences: Pointer = ()
 
 
-AnyReply = Reply | FewReply
+AnyReply = Reply | OneReply
 
 
 async def key_information(case: Case, judge: ChatModel, toolbox: Toolbox, settings: Settings) -> MetricResult:
@@ -79,8 +89,11 @@ async def key_information(case: Case, judge: ChatModel, toolbox: Toolbox, settin
     parts = windows(case.report, case.task, judge)
     settled = [item for q in questions if judge.embedded and (item := settled_by_code(q, case)) is not None]
     open_ = [q for q in questions if q.id not in {item.id for item in settled}]
-    batches = [open_[i : i + BATCH] for i in range(0, len(open_), BATCH)]
-    answered = await together(_asked(batch, numbers, case, judge) for batch in batches for numbers in parts)
+    if judge.embedded:
+        answered = await together(_asked_alone(q, numbers, case, judge) for q in open_ for numbers in parts)
+    else:
+        batches = [open_[i : i + BATCH] for i in range(0, len(open_), BATCH)]
+        answered = await together(_asked(batch, numbers, case, judge) for batch in batches for numbers in parts)
     seen: dict[str, list[Item]] = {question.id: [] for question in questions}
     for item in (*settled, *(item for group in answered for item in group)):
         seen[item.id].append(item)
@@ -112,19 +125,42 @@ def _detail(question: KeyQuestion) -> dict[str, Json]:
 
 async def _asked(batch: Sequence[KeyQuestion], numbers: tuple[int, ...], case: Case, judge: ChatModel) -> list[Item]:
     """The answers to some questions from one window of the report."""
-    listed = "\n".join(f"{q.id}: {q.text}{'' if judge.embedded else _fact(q)}" for q in batch)
+    listed = "\n".join(f"{q.id}: {q.text}{_fact(q)}" for q in batch)
     messages = report_prompt(case.task.prompt, numbered(case.report, numbers), QUESTION.format(questions=listed))
 
     def wrong(replies: BaseModel) -> str:
         bad = [q.id for q in batch if (r := getattr(replies, q.id)) is not None and not _founded(r, numbers)]
         return ONCE_MORE.format(which=", ".join(bad)) if bad else ""
 
-    form = answers_to(tuple(q.id for q in batch), FewReply if judge.embedded else Reply)
+    form = answers_to(tuple(q.id for q in batch), Reply)
     try:
         replies, calls = await ask_pointed(judge, messages, form, wrong, max_tokens=40 + 40 * len(batch))
     except FAILURES as error:
         return [Item(id=q.id, text=q.text, outcome=Outcome.NOT_CHECKED, reason=reason_of(error)) for q in batch]
     return [_item(q, getattr(replies, q.id), numbers, case, calls) for q in batch]
+
+
+async def _asked_alone(question: KeyQuestion, numbers: tuple[int, ...], case: Case, judge: ChatModel) -> list[Item]:
+    """The embedded judge's answer to one question from one window of the report."""
+    asked = ONE_QUESTION.format(fact=statement_of(question))
+    messages = report_prompt(case.task.prompt, numbered(case.report, numbers), asked)
+
+    def wrong(reply: OneReply) -> str:
+        return "" if _founded(reply, numbers) else ONCE_MORE.format(which="The answer")
+
+    try:
+        reply, calls = await ask_pointed(judge, messages, OneReply, wrong, max_tokens=40)
+    except FAILURES as error:
+        return [Item(id=question.id, text=question.text, outcome=Outcome.NOT_CHECKED, reason=reason_of(error))]
+    return [_item(question, reply, numbers, case, calls)]
+
+
+def statement_of(question: KeyQuestion) -> str:
+    """What the question asks for, as a statement: "Does the report state that X?" gives X."""
+    found = re.fullmatch(
+        r"(?:Does|Did) the report (?:itself )?(?:state|say|mention)s? that (.+)\?", question.text.strip()
+    )
+    return found[1] if found else question.text
 
 
 def _fact(question: KeyQuestion) -> str:

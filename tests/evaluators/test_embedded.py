@@ -6,10 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from dream_eval.core import Outcome, Task
+from dream_eval.core import Coverage, Outcome, Task
 from dream_eval.evaluators import make_claims
-from dream_eval.evaluators.verdicts import FewVerdict
-from evaluating import Bench, about, claim, claim_list, doc, is_page, is_passage, plain_report, protocol, reads_figures
+from dream_eval.evaluators.kic import statement_of
+from dream_eval.evaluators.small_judge import same_words, visible_conflict
+from dream_eval.protocols.schema import KeyQuestion
+from evaluating import Bench, about, claim, claim_list, doc, plain_report, protocol
 from servers.chat import ScriptedChat, error
 
 TEXT = """\
@@ -76,21 +78,97 @@ async def test_a_wording_that_fails_is_counted(bench: Any, chat: ScriptedChat) -
     assert len(claims.claims) == 3
 
 
-async def test_it_is_offered_three_words_and_one_pointer(bench: Any, chat: ScriptedChat) -> None:
-    chat.on(is_page, {"c1": {"verdict": "supported", "sentences": [2]}})
-    chat.on(is_passage, reads_figures)
-    page = doc("https://works-register.org/alba", "The count began in 1990. The Alba works made 110 cells in it.")
-    claims = claim_list(claim(1, "The Alba works made 110 cells.", sources=["s1"]))
-    async with bench([page]) as b:
-        embedded(b).report = plain_report("Line ([source](https://works-register.org/alba)).\n")
+ALBA = "https://works-register.org/alba"
+TALK = "Guests may see the halls. In the last count the Alba works made {} cells, says the town. Tours are free."
+
+
+def said(answer: str, *sentences: int) -> dict[str, Any]:
+    return {"answer": answer, "sentences": list(sentences)}
+
+
+async def test_it_is_asked_yes_or_no_and_never_for_a_verdict(bench: Any, chat: ScriptedChat) -> None:
+    chat.always(said("yes", 2))
+    claims = claim_list(claim(1, "The Alba works made 110 cells in May.", sources=["s1"]))
+    async with bench([doc(ALBA, TALK.format(110))]) as b:
+        embedded(b).report = plain_report(f"Line ([source]({ALBA})).\n")
         await b.run("factuality", claims=claims)
         result = await b.run("ci", claims=claims)
     assert result.score == 100
-    forms = [body["grammar"] for body in chat.requests]
-    assert len(forms) == 2
-    assert all("not_enough_evidence" in form and "partly" not in form for form in forms)
-    assert [len(FewVerdict(verdict="supported", sentences=(1, 2, 3)).sentences)] == [1]
-    assert not any("partly" in text for text in chat.texts())
+    assert result.items[0].evidence[0].quote == "In the last count the Alba works made 110 cells, says the town."
+    assert all("Does the evidence say that this is so?" in text for text in chat.texts())
+    assert not any("contradicted" in body["grammar"] for body in chat.requests)
+
+
+@pytest.mark.parametrize(
+    ("reply", "number", "outcome"),
+    [
+        (said("yes", 2), 110, Outcome.SUPPORTED),
+        (said("yes", 2), 90, Outcome.UNDECIDED),
+        (said("no"), 90, Outcome.CONTRADICTED),
+        (said("no"), 110, Outcome.UNDECIDED),
+    ],
+)
+async def test_its_answer_and_what_code_sees_make_the_stance(
+    bench: Any, chat: ScriptedChat, reply: dict[str, Any], number: int, outcome: Outcome
+) -> None:
+    chat.always(reply)
+    async with bench([doc(ALBA, TALK.format(number))]) as b:
+        claims = claim_list(claim(1, "The Alba works made 110 cells in spring."))
+        result = await embedded(b).run("factuality", claims=claims)
+    assert result.items[0].outcome is outcome
+
+
+async def test_what_stands_there_in_the_same_words_is_not_asked_about(bench: Any, chat: ScriptedChat) -> None:
+    async with bench([doc(ALBA, TALK.format(110))]) as b:
+        claims = claim_list(claim(1, "The Alba works made 110 cells."))
+        result = await embedded(b).run("factuality", claims=claims)
+    assert result.items[0].outcome is Outcome.SUPPORTED
+    assert result.items[0].detail["label_flags"] == [["same_words"]]
+    assert result.items[0].evidence[0].quote.startswith("In the last count")
+    assert chat.requests == []
+
+
+async def test_a_yes_without_a_sentence_is_asked_once_more(bench: Any, chat: ScriptedChat) -> None:
+    chat.always(said("yes", 9))
+    async with bench([doc(ALBA, TALK.format(110))]) as b:
+        claims = claim_list(claim(1, "The Alba works made 110 cells in spring."))
+        result = await embedded(b).run("factuality", claims=claims)
+    assert (result.items[0].outcome, result.items[0].flags) == (Outcome.UNDECIDED, ("quote_not_found",))
+    assert len(chat.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("claim_", "sentences", "place"),
+    [
+        ("Prices fell by 20%.", ["Rain fell.", "Prices fell by 14%."], 2),
+        ("Prices fell by 20%.", ["Prices fell by 20%.", "Rents fell by 14%."], None),
+        ("Prices fell by 20%.", ["Prices fell over 14 weeks."], None),
+        ("Prices fell by 20%.", ["Rents of flats rose by 14%."], None),
+        ("The plant was opened in 1990.", ["The plant was opened in May 1991."], 1),
+        ("The plant was opened.", ["The plant was never opened."], 1),
+        ("Copper exports rose.", ["Copper exports fell."], 1),
+        ("Copper exports rose.", ["Copper exports rose, imports fell."], None),
+        ("Copper exports rose.", ["Nobody knows the plans of the town for its schools."], None),
+        ("Copper exports rose.", [], None),
+        ("公司在2023年批准了该药物。", ["公司在2023年没有批准该药物。"], 1),
+    ],
+)
+def test_conflicts_that_code_can_see(claim_: str, sentences: list[str], place: int | None) -> None:
+    assert visible_conflict(claim_, sentences) == place
+
+
+@pytest.mark.parametrize(
+    ("claim_", "sentences", "place"),
+    [
+        ("The plant was opened in 1990.", ["It rained.", "In 1990 the plant was opened by the mayor."], 2),
+        ("The plant was opened in 1990.", ["In 1991 the plant was opened by the mayor."], None),
+        ("The plant was opened in 1990.", ["In 1990 the plant was not opened by the mayor."], None),
+        ("The plant was opened in 1990.", ["In 1990 the mayor spoke."], None),
+        ("The plant was opened in 1990.", [], None),
+    ],
+)
+def test_the_same_words(claim_: str, sentences: list[str], place: int | None) -> None:
+    assert same_words(claim_, sentences) == place
 
 
 async def test_a_passage_off_the_topic_is_not_shown_to_it(bench: Any, chat: ScriptedChat) -> None:
@@ -120,8 +198,9 @@ async def test_it_is_not_asked_for_faults_of_the_writing(bench: Any, chat: Scrip
     assert "show a fault" not in chat.texts()[0]
 
 
-async def test_a_number_that_the_report_does_not_have_is_a_no_by_code(bench: Any, chat: ScriptedChat) -> None:
-    chat.always({"k2": {"answer": "yes", "sentences": [2]}, "k3": {"answer": "no", "sentences": []}})
+async def test_key_questions_are_asked_one_by_one_and_numbers_settled_by_code(bench: Any, chat: ScriptedChat) -> None:
+    chat.on("Fact: Is it stated: it makes 40 cells", said("yes", 2))
+    chat.on("Fact: Is it stated: it is red", said("no"))
     facts = protocol("it was built in 1985", "it makes 40 cells", "it is red")
     async with bench() as b:
         embedded(b).report = plain_report(TEXT)
@@ -132,8 +211,30 @@ async def test_a_number_that_the_report_does_not_have_is_a_no_by_code(bench: Any
         ("k3", Outcome.NO, ()),
     ]
     assert result.items[0].reason == "the report does not have 1985"
-    assert "k1:" not in chat.texts()[0]
+    assert len(chat.requests) == 2
     assert result.score == pytest.approx(100 / 3)
+
+
+async def test_one_key_question_that_fails_moves_coverage_only(bench: Any, chat: ScriptedChat) -> None:
+    chat.on("it is red", error(400, "filter", param="prompt"))
+    chat.always(said("yes", 2))
+    async with bench() as b:
+        embedded(b).report = plain_report(TEXT)
+        result = await b.run("kic", protocol=protocol("it makes 40 cells", "it is red"))
+    assert result.score == 100
+    assert result.coverage == Coverage(decided=1, checked=2)
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        ("Does the report state that NIST chose HQC?", "NIST chose HQC"),
+        ("Does the report say that it rains?", "it rains"),
+        ("Is HQC named as a backup?", "Is HQC named as a backup?"),
+    ],
+)
+def test_a_question_as_a_statement(text: str, statement: str) -> None:
+    assert statement_of(KeyQuestion(id="k1", text=text, fact="f")) == statement
 
 
 async def test_another_judge_is_asked_all_of_it(bench: Any, chat: ScriptedChat) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from dream_eval.evaluators.verdicts import Stance, label_passage
+from dream_eval.evaluators.stances import Stance
+from dream_eval.evaluators.verdicts import label_passage
 from dream_eval.ledger import Ledger
 from dream_eval.models import open_model
 

@@ -7,8 +7,8 @@ import datetime as dt
 import pytest
 from dream_eval.core import Dating, Outcome
 from dream_eval.evaluators.citations import pair_outcome
-from dream_eval.evaluators.factuality import Finding, overlap, verdict_of
-from dream_eval.evaluators.verdicts import Label, Stance, guarded, missing_numbers
+from dream_eval.evaluators.factuality import Finding, verdict_of
+from dream_eval.evaluators.stances import Label, Stance, guarded, missing_numbers, overlap
 from dream_eval.tools.data import Passage
 from hypothesis import given
 from hypothesis import strategies as st
