@@ -219,6 +219,9 @@ MISTAKES = [
     (("corpus", "build", "cited.md", "x.sqlite"), "not a folder, a JSONL or WARC file, or a ledger"),
     (("corpus", "build", "corpus"), "OUT"),
     (("evaluate", "cited.md", "--query", "q", "--exclude-host", "a b"), "names no host"),
+    (("protocol", "create", "--query", "q", "--out", "p.json", "--exclude-host", "a b"), "names no host"),
+    (("evaluate", "cited.md", "--query", "q", "--tasks", "t.jsonl"), "not both"),
+    (("evaluate", "cited.md", "--tasks", "missing.jsonl"), "missing.jsonl"),
     (("evaluate", "http://127.0.0.1:9/report", "--query", "q"), "cannot be fetched: 127.0.0.1 is refused"),
 ]
 
