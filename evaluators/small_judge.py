@@ -4,7 +4,8 @@ Asked for a verdict, the embedded judge says "contradicted" to almost everything
 is so, it is usable, and its mistakes are such that code sees them. So:
 
 1. A text in the claim's own words, with its numbers and without a turned sign, supports it: nobody is asked.
-2. Else the judge is asked whether the text says so. Yes: it supports the claim, if it has the claim's numbers.
+2. Else the judge is asked whether the text says so. Yes: it supports the claim, if it has the claim's numbers and does not
+   point in the opposite direction.
 3. No: it refutes the claim where code sees the conflict (another number of the same kind, a negation, the opposite
    direction, in a sentence that speaks of the same thing), else neither.
 
@@ -28,10 +29,12 @@ SAME_WORDS = 0.9
 """Share of the claim's content words from which on a stretch says it in the same words."""
 STRETCH = 4
 """Sentences that are looked at together."""
-RIVAL = 0.5
-"""Share of the claim's content words that a sentence with a rival number must have."""
+SAME_SENTENCE = 0.5
+"""The share that one of its sentences must have then: words from here and there say nothing."""
+RIVAL, RIVAL_SENTENCE = 0.5, 0.3
+"""Shares that a text, and a sentence of it with a rival number, must have."""
 TURNED = 0.6
-"""The same for a sentence with another sign."""
+"""The share that a sentence with another sign must have."""
 
 # Not "is it true": then it answers from memory. The pointer comes behind the answer: the other way round it says yes to
 # everything.
@@ -77,6 +80,8 @@ async def label_small(
     good = _good(answer, len(sentences))
     if not good:
         return Label(Stance.NEITHER, (), ("quote_not_found",), calls)
+    if opposite_sentence(claim, sentences) is not None:
+        return Label(Stance.NEITHER, (), ("opposite_direction",), calls)
     return guarded(claim, " ".join([*sentences, whole]), Label(Stance.SUPPORTS, good, (), calls), lower=lower)
 
 
@@ -100,27 +105,46 @@ def same_words(claim: str, sentences: Sequence[str]) -> int | None:
         if not stretch or overlap(claim, text) < SAME_WORDS or missing_numbers(claim, text):
             continue
         number = nearest(claim, stretch)
-        if not turned(claim, stretch[number - 1]):
+        sentence = stretch[number - 1]
+        if overlap(claim, sentence) >= SAME_SENTENCE and not turned(claim, sentence):
             return start + number
     return None
 
 
 def visible_conflict(claim: str, sentences: Sequence[str]) -> int | None:
     """The sentence that speaks of the same thing and says otherwise, as far as form tells; None where none does."""
-    if not sentences:
+    return rival_sentence(claim, sentences) or turned_sentence(claim, sentences)
+
+
+def rival_sentence(claim: str, sentences: Sequence[str]) -> int | None:
+    """The first sentence with another number of a kind that the claim has and the text lacks."""
+    text = " ".join(sentences)
+    missing = {kind_of(number) for number in missing_numbers(claim, text)}
+    if not missing or overlap(claim, text) < RIVAL:
         return None
-    number = nearest(claim, sentences)
-    sentence, text = sentences[number - 1], " ".join(sentences)
-    near = overlap(claim, sentence)
-    if near >= RIVAL and rival_number(claim, sentence, text):
-        return number
-    return number if near >= TURNED and turned(claim, sentence) else None
+    own = set(numbers.numbers_in(claim))
+    for number, sentence in enumerate(sentences, 1):
+        others = {kind_of(other) for other in set(numbers.numbers_in(sentence)) - own}
+        if missing & others and overlap(claim, sentence) >= RIVAL_SENTENCE:
+            return number
+    return None
 
 
-def rival_number(claim: str, sentence: str, text: str) -> bool:
-    """Whether the sentence has another number of the kind that the claim has and the text lacks."""
-    others = {kind_of(number) for number in set(numbers.numbers_in(sentence)) - set(numbers.numbers_in(claim))}
-    return any(kind_of(number) in others for number in missing_numbers(claim, text))
+def turned_sentence(claim: str, sentences: Sequence[str]) -> int | None:
+    """The sentence nearest to the claim, where it is near enough and its sign is turned."""
+    number = _near(claim, sentences)
+    return number if number is not None and turned(claim, sentences[number - 1]) else None
+
+
+def opposite_sentence(claim: str, sentences: Sequence[str]) -> int | None:
+    """The same, for opposite directions only: *rose* against *fell*."""
+    number = _near(claim, sentences)
+    return number if number is not None and opposite(claim, sentences[number - 1]) else None
+
+
+def _near(claim: str, sentences: Sequence[str]) -> int | None:
+    number = nearest(claim, sentences) if sentences else 0
+    return number if number and overlap(claim, sentences[number - 1]) >= TURNED else None
 
 
 def kind_of(number: str) -> str:
@@ -133,8 +157,11 @@ def kind_of(number: str) -> str:
 
 def turned(claim: str, sentence: str) -> bool:
     """Whether one of the two is negated and the other not, or they point in opposite directions."""
+    return (polarity(claim)["no"] > 0) != (polarity(sentence)["no"] > 0) or opposite(claim, sentence)
+
+
+def opposite(claim: str, sentence: str) -> bool:
+    """Whether the two point in opposite directions."""
     one, other = polarity(claim), polarity(sentence)
-    if (one["no"] > 0) != (other["no"] > 0):
-        return True
     pairs = [*OPPOSITES, *((b, a) for a, b in OPPOSITES)]
     return any(one[a] and other[b] and not one[b] and not other[a] for a, b in pairs)

@@ -109,13 +109,23 @@ async def test_it_is_asked_yes_or_no_and_never_for_a_verdict(bench: Any, chat: S
     ],
 )
 async def test_its_answer_and_what_code_sees_make_the_stance(
-    bench: Any, chat: ScriptedChat, reply: dict[str, Any], number: int, outcome: Outcome
+    bench: Any, chat: ScriptedChat, reply: dict[str, Any], number: int | str, outcome: Outcome
 ) -> None:
     chat.always(reply)
     async with bench([doc(ALBA, TALK.format(number))]) as b:
         claims = claim_list(claim(1, "The Alba works made 110 cells in spring."))
         result = await embedded(b).run("factuality", claims=claims)
     assert result.items[0].outcome is outcome
+
+
+async def test_a_yes_does_not_hold_against_the_opposite_direction(bench: Any, chat: ScriptedChat) -> None:
+    chat.always(said("yes", 1))
+    text = "Exports of copper from Alba fell in 2023, says the town. Imports of grain rose. Tours are free."
+    async with bench([doc(ALBA, text)]) as b:
+        claims = claim_list(claim(1, "Exports of copper from Alba rose in 2023."))
+        result = await embedded(b).run("factuality", claims=claims)
+    assert result.items[0].outcome is Outcome.UNDECIDED
+    assert result.items[0].detail["label_flags"] == [["opposite_direction"]]
 
 
 async def test_what_stands_there_in_the_same_words_is_not_asked_about(bench: Any, chat: ScriptedChat) -> None:
@@ -144,6 +154,7 @@ async def test_a_yes_without_a_sentence_is_asked_once_more(bench: Any, chat: Scr
         ("Prices fell by 20%.", ["Prices fell by 20%.", "Rents fell by 14%."], None),
         ("Prices fell by 20%.", ["Prices fell over 14 weeks."], None),
         ("Prices fell by 20%.", ["Rents of flats rose by 14%."], None),
+        ("The Ronda plant was opened in 1990.", ["The Ronda plant is large.", "It was opened in 1991."], 2),
         ("The plant was opened in 1990.", ["The plant was opened in May 1991."], 1),
         ("The plant was opened.", ["The plant was never opened."], 1),
         ("Copper exports rose.", ["Copper exports fell."], 1),
@@ -164,6 +175,11 @@ def test_conflicts_that_code_can_see(claim_: str, sentences: list[str], place: i
         ("The plant was opened in 1990.", ["In 1991 the plant was opened by the mayor."], None),
         ("The plant was opened in 1990.", ["In 1990 the plant was not opened by the mayor."], None),
         ("The plant was opened in 1990.", ["In 1990 the mayor spoke."], None),
+        (
+            "The capital of the province is Odra.",
+            ["The province is big.", "Its capital is Lumo.", "Odra is small."],
+            None,
+        ),
         ("The plant was opened in 1990.", [], None),
     ],
 )
