@@ -4,8 +4,8 @@ Asked for a verdict, the embedded judge says "contradicted" to almost everything
 is so, it is usable, and its mistakes are such that code sees them. So:
 
 1. A text in the claim's own words, with its numbers and without a turned sign, supports it: nobody is asked.
-2. Else the judge is asked whether the text says so. Yes: it supports the claim, if it has the claim's numbers and does not
-   point in the opposite direction.
+2. Else the judge is asked whether the text says so. Yes: it supports the claim, if it has the claim's numbers and does
+   not point in the opposite direction.
 3. No: it refutes the claim where code sees the conflict (another number of the same kind, a negation, the opposite
    direction, in a sentence that speaks of the same thing), else neither.
 
