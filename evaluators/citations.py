@@ -30,7 +30,7 @@ from .base import (
     reason_of,
     together,
 )
-from .evidence import quote_of
+from .evidence import quote_of, text_of
 from .factuality import list_counts, list_flags
 from .results import Evidence, Item, MetricResult
 from .stances import Label, Stance
@@ -106,7 +106,7 @@ async def _page(
         if page.state is not PageState.OK:
             return [_unread(claim, page) for claim in claims]
         sentences = shown_of(page, claims, judge, settings)
-        labels = await label_claims({c.id: c.text for c in claims}, sentences, judge, whole=page.text)
+        labels = await label_claims({c.id: c.text for c in claims}, sentences, judge, page=text_of(page))
     except FAILURES as error:
         return [_item(claim, url, Outcome.NOT_CHECKED, reason=reason_of(error)) for claim in claims]
     return [_judged(claim, page, sentences, labels[claim.id]) for claim in claims]

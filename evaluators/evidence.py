@@ -1,7 +1,7 @@
 """Looking for evidence on a claim: neutral queries, searches, pages, passages (METRICS 4, steps 1 to 3).
 
-Nothing here asks a model, and nothing here depends on whether the claim is true: queries and passages are chosen by
-what the claim speaks about.
+Nothing here asks a model. Pages are found by neutral queries, whatever the claim says; within the pages, passages are
+ranked by the claim's own words and numbers, so that what confirms it and what differs from it both come up.
 """
 
 from __future__ import annotations
@@ -69,17 +69,16 @@ async def look(
     tried = await _open(early, toolbox, settings.pages)
     cited = cited_urls(claim, report)
     pages, own, copies = _distinct(tried, cited)
-    topic = " ".join(neutral_queries(claim.text, limit=1))
     return Found(
         queries=queries,
         searches=tuple(searches),
         tried=tuple(tried),
         pages=tuple(pages),
         passages=tuple(
-            _spread(best_passages(topic, pages, limit=4 * settings.passages, window=settings.window), settings)
+            _spread(best_passages(claim.text, pages, limit=4 * settings.passages, window=settings.window), settings)
         ),
         own=frozenset(own),
-        late=(*_late_pages(topic, tried), *_late_hits(hits)),
+        late=(*_late_pages(claim.text, tried), *_late_hits(hits)),
         copies=copies,
     )
 
@@ -174,6 +173,11 @@ def evidence_of(passage: Passage, sentences: Sequence[int] = (), *, stance: str 
         dating=passage.dating,
         key=passage.key,
     )
+
+
+def text_of(page: Page) -> str:
+    """All that a page says of itself: its title, its date and its text."""
+    return "\n".join(filter(None, (page.title, str(page.published or ""), page.text)))
 
 
 def quote_of(sentences: Sequence[str], numbers: Sequence[int]) -> str:

@@ -31,7 +31,7 @@ from .base import (
     reason_of,
     together,
 )
-from .evidence import Found, evidence_of, look
+from .evidence import Found, evidence_of, look, text_of
 from .results import Item, MetricResult
 from .stances import Label, Stance, overlap
 from .verdicts import label_passage
@@ -111,7 +111,8 @@ async def _checked(claim: Claim, case: Case, judge: ChatModel, toolbox: Toolbox,
     try:
         tag = search_language(case.task, case.report.language)
         found = await look(claim, case.report, case.as_of, toolbox, settings, language=tag)
-        labels = await together(_labelled(claim, passage, judge, settings) for passage in found.passages)
+        texts = {page.url: text_of(page) for page in found.pages}
+        labels = await together(_labelled(claim, p, texts.get(p.url, ""), judge, settings) for p in found.passages)
     except FAILURES as error:
         return Item(id=claim.id, text=claim.text, outcome=Outcome.NOT_CHECKED, reason=reason_of(error))
     findings = [
@@ -120,11 +121,11 @@ async def _checked(claim: Claim, case: Case, judge: ChatModel, toolbox: Toolbox,
     return _item(claim, found, findings)
 
 
-async def _labelled(claim: Claim, passage: Passage, judge: ChatModel, settings: Settings) -> Label:
+async def _labelled(claim: Claim, passage: Passage, page: str, judge: ChatModel, settings: Settings) -> Label:
     """Code first: a passage that speaks of something else is not shown to a judge."""
     if overlap(claim.text, passage.text) < settings.overlap:
         return Label(Stance.NEITHER, flags=("off_topic",))
-    return await label_passage(claim.text, passage.sentences, judge)
+    return await label_passage(claim.text, passage.sentences, judge, date=str(passage.published or ""), page=page)
 
 
 def _item(claim: Claim, found: Found, findings: Sequence[Finding]) -> Item:

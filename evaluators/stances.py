@@ -34,11 +34,23 @@ class Label:
 # --- numbers ---------------------------------------------------------------------------------------------------------
 
 
-def guarded(claim: str, text: str, label: Label, *, lower: Stance) -> Label:
-    """The label, lowered where the text is said to support a claim whose numbers it does not have."""
+def guarded(claim: str, text: str, wider: str, label: Label) -> Label:
+    """The label, lowered where a text is said to support a claim whose numbers it does not have.
+
+    It supports a part where the missing numbers stand in ``wider`` (the rest of the page), else it is neither.
+    """
     if label.stance is not Stance.SUPPORTS or not missing_numbers(claim, text):
         return label
-    return replace(label, stance=lower, flags=(*label.flags, "number_not_in_passage"))
+    there = not missing_numbers(claim, f"{text} {wider}")
+    stance, flag = (Stance.PARTLY, "number_elsewhere") if there else (Stance.NEITHER, "number_not_on_page")
+    return replace(label, stance=stance, flags=(*label.flags, flag))
+
+
+def partly_at_most(claim: str, page: str, label: Label) -> Label:
+    """The label, lowered where a whole page is said to support a claim whose numbers it does not have."""
+    if label.stance is not Stance.SUPPORTS or not missing_numbers(claim, page):
+        return label
+    return replace(label, stance=Stance.PARTLY, flags=(*label.flags, "number_not_on_page"))
 
 
 _DIGITS = re.compile(r"\d[\d,]*(?:\.\d+)?")

@@ -24,7 +24,7 @@ from pydantic import BaseModel
 from ..models import ChatModel, system, user
 from .asking import Pointers, answers_to, ask_pointed, shown
 from .small_judge import label_small
-from .stances import Label, Stance, guarded
+from .stances import Label, Stance, guarded, partly_at_most
 
 VERSION = 2
 """Of the prompts and rules in this file, in :mod:`.small_judge` and :mod:`.stances`; a part of the versions of
@@ -73,10 +73,21 @@ class Verdict(BaseModel):
 # --- asking ----------------------------------------------------------------------------------------------------------
 
 
-async def label_passage(claim: str, sentences: Sequence[str], judge: ChatModel) -> Label:
-    """What one passage says about one claim. CallFailed when the judge cannot be asked or answers nothing of use."""
+async def label_passage(
+    claim: str, sentences: Sequence[str], judge: ChatModel, *, date: str = "", page: str = ""
+) -> Label:
+    """What one passage says about one claim.
+
+    ``date``: the page's, which counts as said; ``page``: all of its text. CallFailed when the judge cannot be asked or
+    answers nothing of use.
+    """
+    label = await _label_passage(claim, sentences, judge)
+    return guarded(claim, " ".join([*sentences, date]), page, label)
+
+
+async def _label_passage(claim: str, sentences: Sequence[str], judge: ChatModel) -> Label:
     if judge.embedded:
-        return await label_small(claim, sentences, judge, system_text=SYSTEM, lower=Stance.NEITHER)
+        return await label_small(claim, sentences, judge, system_text=SYSTEM)
     messages = [system(SYSTEM), user(f"{shown(sentences)}\n\n{PASSAGE_QUESTION.format(claim=claim)}")]
     count = len(sentences)
 
@@ -84,22 +95,30 @@ async def label_passage(claim: str, sentences: Sequence[str], judge: ChatModel) 
         return "" if _points(answer, count) else ONCE_MORE.format(which="The verdict", last=count)
 
     answer, calls = await ask_pointed(judge, messages, Verdict, wrong, max_tokens=80)
-    return guarded(claim, " ".join(sentences), _label(answer, count, calls), lower=Stance.NEITHER)
+    return _label(answer, count, calls)
 
 
 async def label_claims(
-    claims: Mapping[str, str], sentences: Sequence[str], judge: ChatModel, *, whole: str = ""
+    claims: Mapping[str, str], sentences: Sequence[str], judge: ChatModel, *, page: str = ""
 ) -> dict[str, Label | None]:
     """What one page says about each of the claims that cite it; None for a claim that the judge left out.
 
-    ``sentences``: what is shown of the page; ``whole``: its text, where a claim's numbers may stand too. CallFailed as
-    above.
+    ``sentences``: what is shown of the page; ``page``: all of its text, its title and date, where a claim's numbers may
+    stand too. CallFailed as above.
     """
     if judge.embedded:
-        return {
-            id: await label_small(text, sentences, judge, system_text=SYSTEM, lower=Stance.PARTLY, whole=whole)
-            for id, text in claims.items()
+        found: dict[str, Label | None] = {
+            id: await label_small(text, sentences, judge, system_text=SYSTEM) for id, text in claims.items()
         }
+    else:
+        found = await _label_claims(claims, sentences, judge)
+    text = " ".join([*sentences, page])
+    return {id: None if label is None else partly_at_most(claims[id], text, label) for id, label in found.items()}
+
+
+async def _label_claims(
+    claims: Mapping[str, str], sentences: Sequence[str], judge: ChatModel
+) -> dict[str, Label | None]:
     listed = "\n".join(f"{id}: {text}" for id, text in claims.items())
     messages = [system(SYSTEM), user(f"{shown(sentences)}\n\n{PAGE_QUESTION.format(claims=listed)}")]
     count, form = len(sentences), answers_to(tuple(claims), Verdict)
@@ -109,12 +128,8 @@ async def label_claims(
         return ONCE_MORE.format(which=", ".join(bad), last=count) if bad else ""
 
     answer, calls = await ask_pointed(judge, messages, form, wrong, max_tokens=40 + 40 * len(claims))
-    text = " ".join([*sentences, whole])
-    found = {id: getattr(answer, id) for id in claims}
-    return {
-        id: None if one is None else guarded(claims[id], text, _label(one, count, calls), lower=Stance.PARTLY)
-        for id, one in found.items()
-    }
+    verdicts = {id: getattr(answer, id) for id in claims}
+    return {id: None if one is None else _label(one, count, calls) for id, one in verdicts.items()}
 
 
 def _points(answer: Verdict, count: int) -> bool:

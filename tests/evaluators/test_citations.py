@@ -328,7 +328,7 @@ async def test_a_page_without_the_claims_number_supports_it_partly_at_most(bench
     async with bench([page("Alba", 110)]) as b:
         b.report = text_of(f"{HOST}/alba")
         result = await b.run("ci", claims=claim_list(claim(1, says("Alba", 500), sources=["s1"])))
-    assert (result.items[0].outcome, result.items[0].flags) == (Outcome.PARTLY, ("number_not_in_passage",))
+    assert (result.items[0].outcome, result.items[0].flags) == (Outcome.PARTLY, ("number_not_on_page",))
 
 
 async def test_a_long_page_is_cut_to_what_is_nearest_to_the_claims(bench: Any, chat: ScriptedChat) -> None:

@@ -154,14 +154,15 @@ async def test_a_yes_without_a_sentence_is_asked_once_more(bench: Any, chat: Scr
         ("Prices fell by 20%.", ["Prices fell by 20%.", "Rents fell by 14%."], None),
         ("Prices fell by 20%.", ["Prices fell over 14 weeks."], None),
         ("Prices fell by 20%.", ["Rents of flats rose by 14%."], None),
-        ("The Ronda plant was opened in 1990.", ["The Ronda plant is large.", "It was opened in 1991."], 2),
-        ("The plant was opened in 1990.", ["The plant was opened in May 1991."], 1),
+        ("The Ronda plant has 40 halls.", ["The Ronda plant is large.", "It has 30 halls."], 2),
+        ("The plant was opened in 1990.", ["The plant was opened in May 1991."], None),
+        ("The plant was opened in 1990.", ["That the plant was opened in 1990 is a myth."], 1),
         ("The plant was opened.", ["The plant was never opened."], 1),
         ("Copper exports rose.", ["Copper exports fell."], 1),
         ("Copper exports rose.", ["Copper exports rose, imports fell."], None),
         ("Copper exports rose.", ["Nobody knows the plans of the town for its schools."], None),
         ("Copper exports rose.", [], None),
-        ("公司在2023年批准了该药物。", ["公司在2023年没有批准该药物。"], 1),
+        ("国家药品监督管理局批准该药物用于治疗肺癌。", ["国家药品监督管理局没有批准该药物用于治疗肺癌。"], 1),
     ],
 )
 def test_conflicts_that_code_can_see(claim_: str, sentences: list[str], place: int | None) -> None:

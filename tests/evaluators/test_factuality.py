@@ -224,7 +224,7 @@ async def test_support_without_the_claims_number_does_not_count(bench: Any, chat
     async with bench([page_of("Alba")]) as b:
         result = await b.run("factuality", claims=claim_list(claim(1, says("Alba", 777))))
     assert result.reason == "none_decided"
-    assert item(result, "c1").detail["label_flags"] == [["number_not_in_passage"]]
+    assert item(result, "c1").detail["label_flags"] == [["number_not_on_page"]]
 
 
 async def test_a_verdict_without_evidence_is_asked_once_more(bench: Any, chat: ScriptedChat) -> None:

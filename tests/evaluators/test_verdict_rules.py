@@ -8,7 +8,7 @@ import pytest
 from dream_eval.core import Dating, Outcome
 from dream_eval.evaluators.citations import pair_outcome
 from dream_eval.evaluators.factuality import Finding, verdict_of
-from dream_eval.evaluators.stances import Label, Stance, guarded, missing_numbers, overlap
+from dream_eval.evaluators.stances import Label, Stance, guarded, missing_numbers, overlap, partly_at_most
 from dream_eval.tools.data import Passage
 from hypothesis import given
 from hypothesis import strategies as st
@@ -181,16 +181,22 @@ def test_numbers_that_a_text_lacks(claim: str, text: str, missing: set[str]) -> 
 
 
 def test_support_without_the_number_is_lowered_and_flagged() -> None:
-    label = guarded("It fell by 20%.", "It fell by 14%.", Label(S, (1,)), lower=N)
-    assert (label.stance, label.flags) == (N, ("number_not_in_passage",))
-    assert guarded("It fell by 20%.", "It fell by 14%.", Label(S, (1,)), lower=P).stance is P
-    assert guarded("It fell by 20%.", "It fell by 20%.", Label(S, (1,)), lower=N) == Label(S, (1,))
+    said = Label(S, (1,))
+    label = guarded("It fell by 20%.", "It fell by 14%.", "It fell.", said)
+    assert (label.stance, label.flags) == (N, ("number_not_on_page",))
+    label = guarded("It fell by 20%.", "It fell much.", "It fell by 20%.", said)
+    assert (label.stance, label.flags) == (P, ("number_elsewhere",))
+    assert guarded("It fell by 20%.", "It fell by 20%.", "", said) == said
+    label = partly_at_most("It fell by 20%.", "It fell by 14%.", said)
+    assert (label.stance, label.flags) == (P, ("number_not_on_page",))
+    assert partly_at_most("It fell by 20%.", "It fell by 20%.", said) == said
 
 
 @pytest.mark.parametrize("stance", [P, R, N])
 def test_the_number_rule_touches_support_only(stance: Stance) -> None:
     label = Label(stance, (1,))
-    assert guarded("It fell by 20%.", "It fell by 14%.", label, lower=N) == label
+    assert guarded("It fell by 20%.", "It fell by 14%.", "", label) == label
+    assert partly_at_most("It fell by 20%.", "It fell by 14%.", label) == label
 
 
 @given(st.integers(0, 10**7), st.integers(0, 10**7))
