@@ -36,7 +36,7 @@ def show(run: str | None, call: str | None, kind: str | None, ledger: str | None
 
 @command.command(short_help="Write all that a run saw into one file.")
 @click.argument("run", metavar="RUN")
-@click.option("--out", required=True, metavar="FILE", help="The file to write.")
+@click.option("--out", required=True, metavar="FILE", help="The new file to write; nothing is overwritten.")
 @click.option("--ledger", metavar="PATH", help="Ledger file [default: the run's own, else one a user]")
 def export(run: str, out: str, ledger: str | None) -> int:
     """Write all that RUN (a run folder or a run's name) saw into one file, which replays it without key or network."""

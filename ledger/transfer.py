@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import sqlite3
 import zlib
@@ -24,24 +25,39 @@ _MARKS = ", ".join("?" * 20)
 
 
 def export_run(ledger: Path, run: str, out: Path) -> Path:
-    """Write all that ``run`` saw, and nothing else, into the one file ``out`` (replaced if there); returns it.
+    """Write all that ``run`` saw, and nothing else, into the one new file ``out``; returns it.
 
     It is a ledger of its own: replay needs neither key, network nor the original. Names of other runs whose answers
-    were reused are left out. UserError for an unknown run or an unusable ledger.
+    were reused are left out. UserError for an unknown run, an unusable ledger, or an ``out`` that is there already:
+    nothing is ever overwritten.
     """
+    _refuse_existing(out)
     source = Store(ledger, read_only=True)
     with closing(source):
         number = _number(source, run)
         draft = out.with_name(f".{out.name}.{secrets.token_hex(4)}")
         try:
             _fill(draft, source, number)
+            _refuse_existing(out)
             draft.replace(out)
-        except OSError as error:
-            raise UserError(f"{out}: cannot be written ({error.strerror or error})") from error
+        except (OSError, sqlite3.OperationalError) as error:
+            raise UserError(f"{out}: cannot be written ({getattr(error, 'strerror', None) or error})") from error
         finally:
             with suppress(OSError):
                 draft.unlink()
     return out
+
+
+def _refuse_existing(out: Path) -> None:
+    """UserError when ``out`` names no file, or something that is there: a file, a folder, a device, a link."""
+    if out.name in ("", ".."):
+        raise UserError(f"{str(out)!r} names no file: give the new file to write")
+    try:
+        there = os.path.lexists(out)
+    except ValueError as error:
+        raise UserError(f"{str(out)!r} names no file ({error})") from None
+    if there:
+        raise UserError(f"{out}: exists already and is not overwritten: give the name of a new file")
 
 
 def _number(source: Store, run: str) -> int:

@@ -148,6 +148,26 @@ async def test_mistakes_are_one_clear_line(tmp_path: Path, path: Path, ask: Any,
     assert sorted(file.name for file in tmp_path.iterdir() if "out" in file.name) == ["out"]
 
 
+async def test_an_export_overwrites_nothing(tmp_path: Path, path: Path, ask: Any, outside: Any) -> None:
+    with Ledger.open(path, run="r") as ledger:
+        await ledger.call(ask(), outside("x"))
+    report, link = tmp_path / "report.md", tmp_path / "link"
+    report.write_text("a report")
+    link.symlink_to(tmp_path / "not there")
+    before = path.read_bytes()
+    for there in (report, path, link, tmp_path, Path("/dev/null")):
+        with pytest.raises(UserError, match="exists already"):
+            export_run(path, "r", there)
+    for nameless in (Path(), Path("..")):
+        with pytest.raises(UserError, match="names no file"):
+            export_run(path, "r", nameless)
+    assert report.read_text() == "a report"
+    assert path.read_bytes() == before
+    assert link.is_symlink()
+    assert Path("/dev/null").is_char_device()
+    assert not [file for file in tmp_path.iterdir() if file.name.startswith(".")]
+
+
 async def test_a_cut_file_is_refused(tmp_path: Path, path: Path) -> None:
     async def page() -> Answer:
         return Answer("x", blob=bytes(range(256)) * 200)
