@@ -12,12 +12,12 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from ..core import Outcome
+from ..core import Coverage, Outcome
 from ..models import ChatModel, Message, ask, system, user
 from ..reports.data import Report
 from ..stats import mean, score_range
 from ..tools import Toolbox, registrable_domain
-from .base import FAILURES, Case, Results, Settings, first_reason, flags_of, reason_of, together
+from .base import FAILURES, Case, Results, Settings, first_reason, flags_of, lost, together
 from .results import Item, MetricResult
 
 VERSION = 1
@@ -105,8 +105,7 @@ async def _rated(domain: str, citations: int, judge: ChatModel) -> Item:
     try:
         asked = await ask(judge, messages, Reputation, max_tokens=40)
     except FAILURES as error:
-        outcome, reason = Outcome.NOT_CHECKED, reason_of(error)
-        return Item(id=domain, text=domain, outcome=outcome, reason=reason, detail={"citations": citations})
+        return lost(domain, domain, error, citations=citations)
     return Item(
         id=domain,
         text=domain,
@@ -146,18 +145,24 @@ def score(items: list[Item], cited: Counter[str]) -> MetricResult:
         "could_not_check": sum(item.outcome is Outcome.NOT_CHECKED for item in items),
     }
     if not rated:
-        lost = first_reason(items)
+        why = first_reason(items)
         return (
-            RESULTS.failed(lost, counts=counts, items=tuple(items))
-            if lost
+            RESULTS.failed(why, counts=counts, items=tuple(items))
+            if why
             else RESULTS.not_applicable("no_domain", counts=counts, items=tuple(items))
         )
     values = [10 * value for value, _ in rated]
+    coverage = Coverage(decided=len(rated), checked=len(rated) + counts["could_not_check"])
     per_citation = sum(10 * value * times for value, times in rated) / sum(times for _, times in rated)
     return RESULTS.scored(
         mean(values),
         interval=score_range(values),
-        flags=flags_of(None, "incomplete" if counts["could_not_check"] else None),
+        coverage=coverage,
+        flags=flags_of(
+            None,
+            "thin" if 2 * coverage.decided < coverage.checked else None,
+            "incomplete" if counts["could_not_check"] else None,
+        ),
         parts={"by_citation": per_citation},
         counts=counts,
         items=tuple(items),

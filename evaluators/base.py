@@ -12,13 +12,13 @@ from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict, TypeVar, Unpack
 
-from ..core import AsOf, Coverage, Interval, Outcome, Status, Task
+from ..core import AsOf, Coverage, Interval, Json, Outcome, Status, Task
 from ..errors import AgentFailed, CallFailed, DeadlineReached
 from ..models import ChatModel
 from ..protocols.schema import Mode, Protocol
 from ..reports import numbered
 from ..reports.data import Claim, ClaimList, Report
-from .results import Evidence, Item, MetricResult
+from .results import LOST, Evidence, Item, MetricResult
 
 T = TypeVar("T")
 
@@ -122,6 +122,13 @@ def reason_of(error: Exception) -> str:
     if isinstance(error, DeadlineReached):
         return f"deadline_reached: {error}"
     return f"internal: {type(error).__name__}"
+
+
+def lost(id: str, text: str, error: Exception, **detail: Json) -> Item:
+    """The item of a part that failed: could not check, with the reason, and to be asked again by the next start."""
+    return Item(
+        id=id, text=text, outcome=Outcome.NOT_CHECKED, flags=(LOST,), reason=reason_of(error), detail=dict(detail)
+    )
 
 
 def coverage_of(items: Sequence[Item], decided: Iterable[Outcome]) -> Coverage:

@@ -26,8 +26,8 @@ from .base import (
     coverage_of,
     first_reason,
     flags_of,
+    lost,
     outcome_counts,
-    reason_of,
     together,
 )
 from .evidence import quote_of, text_of
@@ -108,7 +108,7 @@ async def _page(
         sentences = shown_of(page, claims, judge, settings)
         labels = await label_claims({c.id: c.text for c in claims}, sentences, judge, page=text_of(page))
     except FAILURES as error:
-        return [_item(claim, url, Outcome.NOT_CHECKED, reason=reason_of(error)) for claim in claims]
+        return [lost(f"{claim.id}@{url}", claim.text, error, claim=claim.id, url=url, page=None) for claim in claims]
     return [_judged(claim, page, sentences, labels[claim.id]) for claim in claims]
 
 

@@ -27,8 +27,8 @@ from .base import (
     coverage_of,
     first_reason,
     flags_of,
+    lost,
     outcome_counts,
-    reason_of,
     together,
 )
 from .evidence import Found, evidence_of, look, text_of
@@ -64,7 +64,7 @@ def score(items: Sequence[Item], claims: ClaimList) -> MetricResult:
         coverage, *list_flags(claims), *sorted({f for item in items for f in item.flags if f == "outdated"})
     )
     counts = outcome_counts(items) | list_counts(claims)
-    if all(item.outcome is Outcome.NOT_CHECKED for item in items):
+    if not values and any(item.outcome is Outcome.NOT_CHECKED for item in items):
         reason = f"evidence_unavailable ({first_reason(items)})"
         return RESULTS.failed(reason, coverage=coverage, flags=flags, counts=counts, items=tuple(items))
     if not values:
@@ -114,7 +114,7 @@ async def _checked(claim: Claim, case: Case, judge: ChatModel, toolbox: Toolbox,
         texts = {page.url: text_of(page) for page in found.pages}
         labels = await together(_labelled(claim, p, texts.get(p.url, ""), judge, settings) for p in found.passages)
     except FAILURES as error:
-        return Item(id=claim.id, text=claim.text, outcome=Outcome.NOT_CHECKED, reason=reason_of(error))
+        return lost(claim.id, claim.text, error)
     findings = [
         Finding(passage, label, passage.url in found.own) for passage, label in zip(found.passages, labels, strict=True)
     ]

@@ -26,9 +26,9 @@ from .base import (
     coverage_of,
     first_reason,
     flags_of,
+    lost,
     outcome_counts,
     quotes,
-    reason_of,
     together,
     windows,
 )
@@ -120,7 +120,11 @@ def settled_by_code(question: KeyQuestion, case: Case) -> Item | None:
 
 
 def _detail(question: KeyQuestion) -> dict[str, Json]:
-    return {"time_sensitive": question.time_sensitive, "fact": question.fact}
+    """What the question rests on: a missing fact is shown with where it stands."""
+    detail: dict[str, Json] = {"time_sensitive": question.time_sensitive, "fact": question.fact}
+    if question.provenance:
+        detail |= {"url": question.provenance[0].url, "quote": question.provenance[0].quote}
+    return detail
 
 
 async def _asked(batch: Sequence[KeyQuestion], numbers: tuple[int, ...], case: Case, judge: ChatModel) -> list[Item]:
@@ -136,7 +140,7 @@ async def _asked(batch: Sequence[KeyQuestion], numbers: tuple[int, ...], case: C
     try:
         replies, calls = await ask_pointed(judge, messages, form, wrong, max_tokens=40 + 40 * len(batch))
     except FAILURES as error:
-        return [Item(id=q.id, text=q.text, outcome=Outcome.NOT_CHECKED, reason=reason_of(error)) for q in batch]
+        return [lost(q.id, q.text, error, **_detail(q)) for q in batch]
     return [_item(q, getattr(replies, q.id), numbers, case, calls) for q in batch]
 
 
@@ -151,7 +155,7 @@ async def _asked_alone(question: KeyQuestion, numbers: tuple[int, ...], case: Ca
     try:
         reply, calls = await ask_pointed(judge, messages, OneReply, wrong, max_tokens=40)
     except FAILURES as error:
-        return [Item(id=question.id, text=question.text, outcome=Outcome.NOT_CHECKED, reason=reason_of(error))]
+        return [lost(question.id, question.text, error, **_detail(question))]
     return [_item(question, reply, numbers, case, calls)]
 
 
@@ -203,9 +207,9 @@ def score(items: Sequence[Item], case: Case, *, windowed: bool) -> MetricResult:
     flags = flags_of(coverage, "windowed" if windowed else None, *case.protocol.flags)
     counts = outcome_counts(items)
     if not values:
-        lost = first_reason(items)
-        if lost:
-            return RESULTS.failed(lost, coverage=coverage, flags=flags, counts=counts, items=tuple(items))
+        why = first_reason(items)
+        if why:
+            return RESULTS.failed(why, coverage=coverage, flags=flags, counts=counts, items=tuple(items))
         return RESULTS.not_applicable("none_decided", coverage=coverage, flags=flags, counts=counts, items=tuple(items))
     total, open_ = sum(values), len(items) - len(values)
     return RESULTS.scored(

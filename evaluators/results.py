@@ -8,6 +8,9 @@ from pydantic import Field, model_validator
 
 from ..core import Coverage, Dating, Frozen, Interval, Json, Outcome, Status
 
+LOST = "call_failed"
+"""Flag of an item that could not be checked because a call or an agent failed: asking again may help."""
+
 
 class Evidence(Frozen):
     """A quote, copied by code out of a stored page or out of the report itself."""
@@ -61,6 +64,11 @@ class MetricResult(Frozen):
     """Named parts and bounds, 0–100 unless said otherwise: ``ca``, ``cf``, ``cf_low`` …"""
     counts: dict[str, int] = Field(default_factory=dict)
     items: tuple[Item, ...] = ()
+
+    @property
+    def settled(self) -> bool:
+        """Nothing in it was lost to a failed call; otherwise the same command tries again."""
+        return self.status is not Status.FAILED and not any(LOST in item.flags for item in self.items)
 
     @model_validator(mode="after")
     def _no_number_without_a_score(self) -> MetricResult:

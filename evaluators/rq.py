@@ -17,7 +17,7 @@ from ..models import ChatModel
 from ..protocols.schema import ReasoningQuestion
 from ..stats import mean, score_range
 from ..tools import Toolbox
-from .base import FAILURES, Case, Results, Settings, first_reason, flags_of, quotes, reason_of, together
+from .base import FAILURES, Case, Results, Settings, first_reason, flags_of, lost, quotes, together
 from .results import Evidence, Item, MetricResult
 
 VERSION = 100 * 1 + PLAN_VERSION
@@ -40,7 +40,7 @@ async def _verified(
     try:
         verification = await verify_plan(question, case.task, case.report, judge, toolbox, mode=settings.mode)
     except FAILURES as error:
-        return Item(id=question.id, text=question.text, outcome=Outcome.NOT_CHECKED, reason=reason_of(error))
+        return lost(question.id, question.text, error)
     return item_of(question, verification, case)
 
 

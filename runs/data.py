@@ -7,7 +7,7 @@ from enum import IntEnum, StrEnum
 
 from pydantic import Field
 
-from ..core import AsOf, Frozen, Json, Status, Task
+from ..core import AsOf, Frozen, Json, Task
 from ..evaluators.results import MetricResult
 from ..protocols.schema import Mode
 
@@ -116,5 +116,5 @@ class UnitResult(Frozen):
 
     @property
     def settled(self) -> bool:
-        """Whether a resumed run keeps it. A failed unit is tried again."""
-        return self.result.status is not Status.FAILED
+        """Whether a resumed run keeps it. A failed unit, and one with parts lost to failed calls, is tried again."""
+        return self.result.settled

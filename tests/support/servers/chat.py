@@ -172,12 +172,12 @@ class ScriptedChat:
             self._queue.extend(replies)
         return self
 
-    def on(self, test: Test | str, reply: Scripted, *, times: int | None = None) -> ScriptedChat:
+    def on(self, test: Test | str, reply: Scripted, *, times: int | None = None, first: bool = False) -> ScriptedChat:
         """A rule: requests for which ``test`` is true (a string: that stands in the last user message) get
-        ``reply``, ``times`` times at most. The first rule that applies answers."""
+        ``reply``, ``times`` times at most. The first rule that applies answers; ``first`` puts it before the others."""
         wanted = test
         check: Test = (lambda body: wanted in last_user(body)) if isinstance(wanted, str) else wanted
-        self._rules.append((check, reply, [-1 if times is None else times]))
+        self._rules.insert(0 if first else len(self._rules), (check, reply, [-1 if times is None else times]))
         return self
 
     def always(self, reply: Scripted) -> ScriptedChat:
