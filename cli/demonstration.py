@@ -9,6 +9,7 @@ from ..runs.api import prepare
 from ..runs.data import Exit, RunState
 from ..runs.faults import demo_folder, finding_count, load_faults, named_faults
 from ..runs.perform import RunResult
+from ..runs.ready import check_ready
 from .evaluating import closing, go_on, make_console, run
 from .expect import expect
 from .table import show_summary
@@ -39,6 +40,7 @@ def demonstrate(judge: str, *, out: str | None, ledger: str | None, fresh: bool,
         questions=QUESTIONS,
         reasoning=REASONING,
     )
+    check_ready(ask)
     before = expect(ask)
     _say(console, f"Query: {ask.cases[0][0].prompt}")
     _say(console, "Three reports: sound, flawed (six planted faults), uncited. Evidence: a corpus of thirty pages.")

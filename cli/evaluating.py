@@ -19,6 +19,7 @@ from ..runs.ask import Ask
 from ..runs.control import Control
 from ..runs.data import Exit, RunState
 from ..runs.perform import RunResult, perform
+from ..runs.ready import check_ready
 from ..runs.summary import gate_codes
 from .expect import ASK_ABOVE_USD, Expectation, expect
 from .live import showing
@@ -32,6 +33,7 @@ def evaluate_and_show(
 ) -> int:
     """Run what is asked and print it; returns the exit code. Raises UserError and what ``perform`` raises."""
     console = make_console()
+    check_ready(ask, replay=ledger_mode == LedgerMode.REPLAY)
     before = expect(ask)
     for line in before.lines(ask):
         console.print(Text(one_line(line)), soft_wrap=True)

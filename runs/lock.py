@@ -21,7 +21,8 @@ class RunLock:
     """Exclusive use of a folder, as a context manager.
 
     The operating system holds the lock (it ends with the process, however that ends); the file only names the owner.
-    Raises UserError, naming the owner, when another live process or another call in this process has it.
+    Raises UserError, naming the owner, when another live process or another call in this process has it, or saying
+    why the folder cannot be used.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -32,8 +33,7 @@ class RunLock:
         with _guard:
             if self.path in _ours:
                 raise UserError(_busy(self.path, "another call in this process"))
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
+            handle = _open(self.path)
             if not _take(handle):
                 os.close(handle)
                 raise UserError(_busy(self.path, _named(self.path)))
@@ -52,6 +52,19 @@ class RunLock:
                 os.ftruncate(self._handle, 0)
             os.close(self._handle)
             self._handle = None
+
+
+def no_place(folder: Path, error: Exception) -> UserError:
+    """What to say of a folder that cannot be made or read."""
+    return UserError(f"--out {folder}: cannot be used as a run folder ({getattr(error, 'strerror', None) or error})")
+
+
+def _open(path: Path) -> int:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    except (OSError, ValueError) as error:
+        raise no_place(path.parent, error) from None
 
 
 def _busy(path: Path, owner: str) -> str:

@@ -99,6 +99,7 @@ async def perform(
     watcher, control, outside = Watcher(on_progress), control or Control(), outside or Outside()
     keys = keys_to_mask()
     folder = RunFolder(ask.folder, secrets=keys)
+    folder.check(ledger=ask.ledger)
     with folder.lock(), folder.keeping_errors():
         folder.tidy()
         config = replayed or configure(ask, folder)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -23,13 +24,16 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from ..core import Json
-from ..errors import InputError
+from ..errors import InputError, UserError
 from ..ledger.masking import Masker
 from .data import RunConfig, UnitResult
 from .files import append_line, read_lines, write_atomic
-from .lock import RunLock
+from .lock import RunLock, no_place
 
 M = TypeVar("M", bound=BaseModel)
+SUBFOLDERS = ("reports", "protocols", "claims")
+_TEMPORARY = re.compile(r"\.[^.].*\.jsonl?\.[a-z0-9_]{8}\.tmp")
+"""What :func:`.files.write_atomic` calls a file of ours that it has not finished."""
 
 
 class RunFolder:
@@ -52,10 +56,34 @@ class RunFolder:
         """Exclusive use, as a context manager. Raises UserError naming the present owner."""
         return RunLock(self.path)
 
+    def check(self, *, ledger: Path | None = None) -> None:
+        """Refuse what is no place for a run: a file, or a folder with something else in it. Writes nothing.
+
+        A ``ledger`` beside the run's files does not count. Raises UserError that names ``--out``; InputError when the
+        run in the folder cannot be read.
+        """
+        try:
+            names = {path.name for path in self.path.iterdir()}
+        except FileNotFoundError:
+            return
+        except (OSError, ValueError) as error:
+            raise no_place(self.path, error) from None
+        if "run.json" in names:
+            self.config()
+            return
+        if ledger is not None and ledger.resolve().parent == self.path.resolve():
+            names = {name for name in names if not name.startswith(ledger.name)}
+        if others := sorted(name for name in names if name != "lock" and not _TEMPORARY.fullmatch(name)):
+            raise UserError(
+                f"--out {self.path}: holds no run, but other things ({others[0]}): name a new or an empty folder"
+            )
+
     def tidy(self) -> None:
-        """Remove temporary files that a killed process left; call it under the lock."""
-        for path in self.path.rglob(".*.tmp"):
-            path.unlink(missing_ok=True)
+        """Remove temporary files of ours that a killed process left, and nothing else; call it under the lock."""
+        for folder in (self.path, *(self.path / name for name in SUBFOLDERS)):
+            for path in folder.glob(".*.tmp"):
+                if _TEMPORARY.fullmatch(path.name):
+                    path.unlink(missing_ok=True)
 
     def config(self) -> RunConfig | None:
         """What was asked here before, or None for a new folder. Raises InputError when unreadable."""

@@ -68,6 +68,10 @@ MISTAKES = [
     (("evaluate", "a.md", "--query", "q", "--judge", "openai/gpt-5-mini", "--search", "corpus:c"), "OPENAI_API_KEY"),
     (("evaluate", "a.md", "a.md", "--query", "q"), "rename"),
     (("evaluate", "a.md", "--query", "q", "--search", "corpus:nofolder"), "nofolder"),
+    (("evaluate", "a.md", "--query", "q", "--judge", "local", "--out", "a.md"), "--out a.md"),
+    (("evaluate", "a.md", "--query", "q", "--judge", "local", "--out", "a.md/x"), "--out a.md/x"),
+    (("evaluate", "a.md", "--query", "q", "--judge", "local", "--out", "c"), "--out c: holds no run"),
+    (("evaluate", "a.md", "--query", "q", "--judge", "local", "--search", "nosuch"), "no such back end"),
     (("replay", "nofolder"), "no run here"),
     (("protocol", "show", "nofile.json"), "nofile.json"),
     (("protocol", "create", "--out", "p.json"), "--query"),
@@ -97,6 +101,8 @@ def test_a_mistake_is_one_line_and_exit_2(
     lines = err.strip().splitlines()
     assert len(lines) == 1, err
     assert lines[0].startswith("dream: ")
+    assert out == "", "a mistake is found before anything is promised"
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a.md", "c", "page.md"]
 
 
 def test_the_process_ends_with_the_code_and_without_a_traceback(tmp_path: Path) -> None:

@@ -117,6 +117,44 @@ def test_an_unreadable_run_json_says_what_to_do(tmp_path: Path) -> None:
     assert RunFolder(tmp_path / "new").load("run.json", RunConfig) is None
 
 
+def test_a_folder_of_other_things_is_no_run_folder_and_stays_as_it_is(tmp_path: Path) -> None:
+    other, file = tmp_path / "other", tmp_path / "file"
+    (other / "sub").mkdir(parents=True)
+    (other / "summary.json").write_text("mine")
+    (other / "sub" / ".x.tmp").write_text("mine")
+    file.write_text("mine")
+    for place, said in ((other, "holds no run"), (file, "Not a directory"), (file / "x", "Not a directory")):
+        with pytest.raises(UserError, match=f"--out {place}: .*{said}"):
+            RunFolder(place).check()
+            RunFolder(place).lock().__enter__()
+    assert sorted(path.name for path in tmp_path.rglob("*")) == [".x.tmp", "file", "other", "sub", "summary.json"]
+    for name in ("nul\0", "x" * 300):
+        with pytest.raises(UserError, match="--out"):
+            RunFolder(tmp_path / name).check()
+            RunFolder(tmp_path / name).lock().__enter__()
+
+
+def test_an_empty_folder_and_what_a_killed_start_left_are_taken(tmp_path: Path) -> None:
+    RunFolder(tmp_path / "new").check()
+    RunFolder(tmp_path).check()
+    (tmp_path / "lock").touch()
+    (tmp_path / ".run.json.ab12_xyz.tmp").touch()
+    (tmp_path / "l.sqlite-wal").touch()
+    RunFolder(tmp_path).check(ledger=tmp_path / "l.sqlite")
+    with pytest.raises(UserError, match="l.sqlite-wal"):
+        RunFolder(tmp_path).check()
+
+
+def test_tidying_removes_our_temporary_files_and_no_others(tmp_path: Path) -> None:
+    ours = (".summary.json.ab12_xyz.tmp", ".results.jsonl.abcdefgh.tmp", "claims/.a-1.json.ab12_xyz.tmp")
+    others = (".notes.tmp", ".run.json.tmp", "notes/.a.json.ab12_xyz.tmp", "reports/x/.a.json.ab12_xyz.tmp")
+    for name in (*ours, *others):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    RunFolder(tmp_path).tidy()
+    assert {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.tmp")} == set(others)
+
+
 HOLD = """
 import sys, time
 from dream_eval.runs.store import RunFolder
