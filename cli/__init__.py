@@ -83,4 +83,9 @@ def run(args: Sequence[str] | None = None) -> int:
 
 def main() -> None:
     """Entry point of the console script."""
-    sys.exit(run())
+    from .streams import allow_any_character, flush
+
+    allow_any_character()
+    code = run()
+    flush()
+    sys.exit(code)

@@ -24,6 +24,7 @@ from ..runs.summary import gate_codes
 from .expect import ASK_ABOVE_USD, Expectation, expect
 from .live import showing
 from .session import run_stoppable
+from .streams import silence
 from .table import show_summary
 from .text import one_line
 
@@ -57,15 +58,24 @@ def run(ask: Ask, console: Console, ledger_mode: str = "cache") -> RunResult:
         return run_stoppable(work, said=lambda line: console.print(Text(line)))
 
 
+class Patient(Console):
+    """A console that falls silent when its reader has gone: the work that was paid for goes on."""
+
+    def on_broken_pipe(self) -> None:
+        """Print nothing from now on."""
+        self.quiet = True
+        silence()
+
+
 def make_console() -> Console:
     """Standard output; colours and live drawing only on a terminal, and none with NO_COLOR."""
-    return Console(highlight=False, markup=False, emoji=False)
+    return Patient(highlight=False, markup=False, emoji=False)
 
 
 def go_on(before: Expectation) -> bool:
     """Ask a person at a terminal before a download or an expensive run; without a terminal nobody is asked."""
     costly = before.usd is not None and before.usd > ASK_ABOVE_USD
-    if not (costly or before.download) or not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not (costly or before.download) or not all(end is not None and end.isatty() for end in (sys.stdin, sys.stdout)):
         return True
     return click.confirm("Go on?", default=True)
 

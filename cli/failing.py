@@ -8,6 +8,7 @@ import traceback
 import click
 
 from ..errors import AccountRefused, BudgetReached, CallFailed, DreamError, Interrupted, ReplayMiss, UserError
+from .streams import silence
 from .text import one_line
 
 CODES: tuple[tuple[type[BaseException], int], ...] = (
@@ -32,6 +33,9 @@ def explain(error: BaseException) -> int:
     if isinstance(error, DreamError):
         say(_with_advice(error))
         return next((code for kind, code in CODES if isinstance(error, kind)), 1)
+    if isinstance(error, BrokenPipeError):  # nobody reads standard output any more
+        silence()
+        return 1
     if isinstance(error, OSError):
         say(f"{error.filename or 'file'}: {error.strerror or error}")
         return 1

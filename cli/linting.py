@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
+from ..errors import UserError
 from ..runs.data import Exit
 from ..runs.linting import STDIN, Linted, below, lint_reports, read_floors
 from .evaluating import make_console
@@ -34,7 +35,7 @@ def show_lints(
 ) -> int:
     """Read reports and print what was found; 10 when one is under a floor."""
     floors = read_floors(fail_under)
-    stdin = sys.stdin.buffer.read() if STDIN in names else b""
+    stdin = _standard_input() if STDIN in names else b""
     found = lint_reports(names, clean=clean, tasks=tasks, stdin=stdin, ledger=ledger)
     failed = [(linted.name, line) for linted in found for line in below(linted.view, floors)]
     if as_json:
@@ -49,6 +50,12 @@ def show_lints(
         for name, line in failed:
             say(console, f"{name}: {line}", style="red")
     return Exit.GATE if failed else Exit.DONE
+
+
+def _standard_input() -> bytes:
+    if sys.stdin is None:
+        raise UserError("standard input is closed: name a file, or give the report, as in dream lint - < report.md")
+    return sys.stdin.buffer.read()
 
 
 def _show(console: Console, linted: Linted, *, show_cuts: bool, everything: bool) -> None:
