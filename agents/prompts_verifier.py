@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..core import AsOf
 from ..models import fence
 from ..protocols import ReasoningQuestion
 
-VERSION = 1
+VERSION = 2
 
 # --- agent ------------------------------------------------------------------------------------------------------------
 
@@ -42,15 +44,24 @@ Carry the plan out, then call final_answer with a dict of
 # --- guided -----------------------------------------------------------------------------------------------------------
 
 
-def guided_question(question: ReasoningQuestion, sentences: str, evidence: str, as_of: AsOf) -> str:
-    """The last part of the guided prompt: it stands behind the report, whose text is shared with other calls."""
+def guided_question(
+    question: ReasoningQuestion, sentences: str, evidence: str, as_of: AsOf, rounds: Sequence[tuple[int, int]] = ()
+) -> str:
+    """The last part of the guided prompt: it stands behind the report, whose text is shared with other calls.
+
+    ``rounds``: pairs of sentences that code has found to be circular.
+    """
     told = f"Read sentences {sentences} with care.\n" if sentences else ""
+    # Code sees a circle better than a weak model; the model weighs it.
+    circular = "".join(
+        f"Sentences {one} and {other} are circular: each is the other's reason.\n" for one, other in rounds
+    )
     shown = f"Outside evidence (up to {as_of.day}):\n{fence(evidence)}\n" if evidence else ""
     return (
         f"Question on the report's reasoning: {question.text}\n"
         f"Take from the report: {question.plan.extract}\n"
         f"Counts against it: {question.plan.against}\n"
-        f"{told}{shown}"
+        f"{told}{circular}{shown}"
         # Flaws first: a score is steadier when the model has pointed at what is wrong before it gives one.
         "flaws: what is wrong, with the report's sentence number, empty if nothing. "
         "coherence: 0 to 10, do the conclusions follow from the report's own premises. "

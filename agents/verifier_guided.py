@@ -14,6 +14,7 @@ from ..protocols import ReasoningQuestion
 from ..reports import Report, content_words, normalise_url, numbers_in, task_language
 from ..tools import Passage, Toolbox, best_passages, registrable_domain
 from . import prompts_verifier as prompts
+from .circles import circles
 from .drafts import tidy
 from .guided import Guide
 from .report_text import bearing, quote, window
@@ -82,11 +83,12 @@ async def guided_verification(
     reads = await guide.research(queries_for(question, report, pointed), PAGES)
     pointers = evidence_for(question, report, pointed, reads)
     lines = "\n".join(f"[{n}] {_dated(read)}{tidy(read.sentence(s) or '')}" for n, (read, s) in enumerate(pointers, 1))
-    text = prompts.guided_question(question, ", ".join(map(str, pointed)), lines, toolbox.as_of)
+    rounds = [pair for pair in circles(report) if set(pair) & set(pointed)]
+    text = prompts.guided_question(question, ", ".join(map(str, pointed)), lines, toolbox.as_of, rounds)
     numbered, windowed = window(report, question.text, model.context - OVERHEAD - ANSWER_TOKENS, model.count)
     messages = report_prompt(task.prompt, numbered, text)
     verdict = await guide.ask("judge", messages, verdict_type(len(pointers)), ANSWER_TOKENS)
-    return _verification(verdict, report, pointers, guide, windowed)
+    return _verification(verdict, report, pointers, guide, windowed, rounds)
 
 
 def queries_for(question: ReasoningQuestion, report: Report, pointed: list[int]) -> list[str]:
@@ -136,7 +138,12 @@ def _dated(read: Read) -> str:
 
 
 def _verification(
-    verdict: Inside, report: Report, pointers: list[Pointer], guide: Guide, windowed: bool
+    verdict: Inside,
+    report: Report,
+    pointers: list[Pointer],
+    guide: Guide,
+    windowed: bool,
+    rounds: list[tuple[int, int]],
 ) -> Verification:
     validity = getattr(verdict, "validity", None)
     # Null validity says that nothing outside decides, whatever sentence was pointed at.
@@ -147,6 +154,9 @@ def _verification(
     ]
     evidence = tuple(one for one in shown if one is not None)
     flaws = [flaw(report, draft.kind, [draft.sentence]) for draft in verdict.flaws]
+    flaws += [
+        flaw(report, FlawKind.CIRCULAR, list(pair), "each is given as the reason of the other") for pair in rounds
+    ]
     return Verification(
         coherence=verdict.coherence,
         validity=validity if any(one.decisive for one in evidence) else None,

@@ -33,6 +33,8 @@ SAME_SENTENCE = 0.5
 """The share that one of its sentences must have then: words from here and there say nothing."""
 RIVAL, RIVAL_SENTENCE = 0.5, 0.3
 """Shares that a text, and a sentence of it with a rival number, must have."""
+BEFORE = 2
+"""Sentences before one with a rival number that has a unit: "… of Cloudflare. … The share was 38 percent." """
 DENIED = 0.4
 """The share that a sentence with a word of denial must have."""
 NEGATED, OPPOSED = 0.7, 0.6
@@ -112,7 +114,10 @@ def visible_conflict(claim: str, sentences: Sequence[str]) -> int | None:
     own = set(numbers.numbers_in(claim))
     for number, sentence in enumerate(sentences, 1):
         near = overlap(claim, sentence)
-        if near >= RIVAL_SENTENCE and rivals & _kinds(set(numbers.numbers_in(sentence)) - own):
+        shared = rivals & _kinds(set(numbers.numbers_in(sentence)) - own)
+        if shared and near >= RIVAL_SENTENCE:
+            return number
+        if shared - {"number"} and overlap(claim, " ".join(sentences[max(0, number - 1 - BEFORE) : number])) >= RIVAL:
             return number
         if near >= DENIED and _DENIAL.search(sentence) and not _DENIAL.search(claim):
             return number

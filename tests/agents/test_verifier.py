@@ -208,6 +208,16 @@ async def test_guided_mode_end_to_end(chat, model, toolbox, task, report, questi
     assert found.flags == ()
 
 
+async def test_guided_circle_is_found_by_code(chat, model, toolbox, task, question):
+    one = "The grid limit must rise, because big wind parks come."
+    other = "Big wind parks come, because the grid limit must rise."
+    circular = read_report(f"# Utsira\n\n{one} {other}", id="r")
+    chat.always(judged(flaws=[]))
+    found = await verify(question, task, circular, model, toolbox, Mode.GUIDED)
+    assert [(flaw.kind, flaw.sentences) for flaw in found.flaws] == [("circular reasoning", (2, 3))]
+    assert "Sentences 2 and 3 are circular" in chat.texts()[0]
+
+
 async def test_guided_prompt_shares_the_report_and_fences_all(chat, model, toolbox, task, report, question):
     chat.always(judged())
     other = question.model_copy(update={"text": "Why should a low price be certain?"})

@@ -163,6 +163,17 @@ async def test_a_yes_without_a_sentence_is_asked_once_more(bench: Any, chat: Scr
         ("Copper exports rose.", ["Nobody knows the plans of the town for its schools."], None),
         ("Copper exports rose.", [], None),
         ("国家药品监督管理局批准该药物用于治疗肺癌。", ["国家药品监督管理局没有批准该药物用于治疗肺癌。"], 1),
+        (
+            "The dam gives 12 percent of the power.",
+            ["The dam's part of the power is counted.", "It was 31 percent."],
+            2,
+        ),
+        ("The dam gives 12 of its watts.", ["The dam's part of the power is counted.", "It was 31."], None),
+        (
+            "The dam gives 12 percent of the power.",
+            ["The dam's part of the power is counted.", "It rained.", "It snowed.", "It was 31 percent."],
+            None,
+        ),
     ],
 )
 def test_conflicts_that_code_can_see(claim_: str, sentences: list[str], place: int | None) -> None:
