@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -14,13 +15,22 @@ from .text import one_line
 
 SHOWN = 3
 """Findings shown of one report and kind; the rest is in summary.json."""
+HEAD = 24
+"""Characters of a report's name above its column."""
+ANY_WIDTH = 100_000
+"""Characters: wider than any table, to measure one."""
 QUIET_FLAGS = frozenset({"thin"})
 """Flags that the cell itself tells."""
 
 
 def show_summary(console: Console, summary: Summary) -> None:
     """Scores, how far they go, and the worst findings of each report."""
-    console.print(score_table(summary))
+    table = score_table(summary)
+    needed = Measurement.get(console, console.options.update_width(ANY_WIDTH), table).minimum
+    if needed <= console.width:
+        console.print(table)
+    else:
+        _blocks(console, summary)
     for line in (*_notes(summary), *_agreement(summary)):
         console.print(Text(line), style="dim")
     for report in summary.reports:
@@ -28,21 +38,49 @@ def show_summary(console: Console, summary: Summary) -> None:
 
 
 def score_table(summary: Summary) -> Table:
-    """One row a metric grouped by vertical, one column a report; each cell: score, interval, coverage."""
-    table = Table(title=None, header_style="bold", pad_edge=False)
-    table.add_column("metric", no_wrap=True)
-    for report in summary.reports:
-        table.add_column(Text(one_line(report.report, limit=24)), justify="right")
+    """One row a metric grouped by vertical, one column a report; each cell: score, interval, coverage.
+
+    No column may get narrower than its widest cell: its measured minimum says whether it fits without a cut figure.
+    """
+    table, names = Table(title=None, header_style="bold", pad_edge=False), _metrics(summary)
+    rows = {name: [_cell(_of(report, name)) for report in summary.reports] for name in names}
+    units = [_units(report) for report in summary.reports]
+    table.add_column("metric", no_wrap=True, min_width=max(len(_label(name)) for name in (*names, "wq")))
+    for number, report in enumerate(summary.reports):
+        widest = max(cell.cell_len for cell in (units[number], *(cells[number] for cells in rows.values())))
+        table.add_column(Text(_head(report.name)), justify="right", min_width=widest)
     vertical = None
-    for name in _metrics(summary):
+    for name, cells in rows.items():
         if METRICS[name].vertical is not vertical:
             vertical = METRICS[name].vertical
             table.add_row(Text(vertical.value, style="italic"), *("" for _ in summary.reports))
-        cells = [_cell(next((s for s in report.scores if s.metric == name), None)) for report in summary.reports]
-        table.add_row(Text(f"  {METRICS[name].title} ({name})"), *cells)
+        table.add_row(Text(_label(name)), *cells)
     table.add_section()
-    table.add_row("units scored", *(_units(report) for report in summary.reports))
+    table.add_row("units scored", *units)
     return table
+
+
+def _blocks(console: Console, summary: Summary) -> None:
+    """The same, report by report, where the table is too wide: lines may be wrapped, and nothing is cut."""
+    for report in summary.reports:
+        console.print(Text(one_line(report.name), style="bold"), soft_wrap=True)
+        for name in _metrics(summary):
+            console.print(Text.assemble(_label(name), ": ", _cell(_of(report, name))), soft_wrap=True)
+        console.print(Text.assemble("  units scored: ", _units(report)), soft_wrap=True)
+
+
+def _head(name: str) -> str:
+    """A column's head; of a long name the middle is left out, since its end tells reports apart."""
+    name = one_line(name)
+    return name if len(name) <= HEAD else f"{name[: HEAD // 2 - 1]}…{name[-HEAD // 2 :]}"
+
+
+def _label(name: str) -> str:
+    return f"  {METRICS[name].title} ({name})"
+
+
+def _of(report: ReportSummary, metric: str) -> Score | None:
+    return next((score for score in report.scores if score.metric == metric), None)
 
 
 def _metrics(summary: Summary) -> list[str]:
@@ -84,9 +122,9 @@ def _notes(summary: Summary) -> list[str]:
         for score in report.scores:
             if score.status is not Status.SCORED:
                 word = "failed" if score.status is Status.FAILED else "not applicable"
-                lines.append(one_line(f"{report.report} {score.metric}: {word}: {score.reason}", limit=200))
+                lines.append(one_line(f"{report.name} {score.metric}: {word}: {score.reason}", limit=200))
             elif flags := [flag for flag in score.flags if flag not in QUIET_FLAGS]:
-                lines.append(one_line(f"{report.report} {score.metric}: {', '.join(flags)}", limit=200))
+                lines.append(one_line(f"{report.name} {score.metric}: {', '.join(flags)}", limit=200))
     return lines
 
 
@@ -104,7 +142,7 @@ def _findings(console: Console, report: ReportSummary) -> None:
     if not report.worst:
         return
     console.print()
-    console.print(Text(f"{one_line(report.report)}: worst findings", style="bold"))
+    console.print(Text(f"{one_line(report.name)}: worst findings", style="bold"))
     for kind in dict.fromkeys(found.kind for found in report.worst):
         found = [worst for worst in report.worst if worst.kind == kind]
         for worst in found[:SHOWN]:

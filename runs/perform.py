@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from .. import models, tools
 from ..agents.prompts_creator import VERSION as CREATOR_VERSION
 from ..core import AsOf, Json
-from ..errors import AccountRefused, BudgetReached, HostStop
+from ..errors import AccountRefused, BudgetReached, HostStop, UserError
 from ..evaluators import CLAIMS_VERSION, VERSIONS, Settings, route
 from ..ledger import Budget, Ledger
 from ..ledger import Mode as LedgerMode
@@ -30,6 +30,7 @@ from .engine import Engine
 from .files import short_digest, slug
 from .kept import Kept
 from .measured import agreement_of
+from .names import names_of
 from .progress import Listener, Watcher
 from .store import RunFolder
 from .summary import Summary, summarise
@@ -67,9 +68,18 @@ class RunResult:
         return codes | ({Exit.COVERAGE} if self.summary.below_floor else set())
 
     def score(self, report: str, metric: str) -> float | None:
-        """The score (0–100) of a report by a metric; None: not applicable, failed or not reached."""
+        """The score (0–100) of a report by a metric; None: not applicable, failed or not reached.
+
+        ``report``: its name; where reports of several tasks share it ``name#task``, or the id of the task. Raises
+        UserError when it is the name of several.
+        """
+        names = names_of((ref.task, ref.id) for ref in self.config.reports)
+        found = [place for place, name in names.items() if name == report]
+        found = found or [place for place in names if report in place]
+        if len(found) > 1:
+            raise UserError(f"several reports are called {report!r}: say {', '.join(names[place] for place in found)}")
         for line in self.results:
-            if (line.report, line.metric) == (report, metric):
+            if (line.task, line.report) in found and line.metric == metric:
                 return line.result.score
         return None
 
@@ -106,6 +116,7 @@ async def perform(
         _save_inputs(ask, folder, config)
         budget = Budget(usd=ask.budget_usd, tokens=ask.budget_tokens)
         work = work_of(ask, config, afresh=ledger_mode is LedgerMode.REFRESH)
+        watcher.names = work.names
         with Ledger.open(config.ledger, run=config.run, mode=ledger_mode, secrets=keys, budget=budget) as ledger:
             ledger.listen(watcher.event)
             control.on_stop(ledger.stop)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
@@ -12,6 +12,7 @@ from typing import Literal
 from ..core import Status
 from ..ledger import Event, Kind, Totals
 from .data import UnitResult
+from .names import Place
 
 NoticeKind = Literal["note", "stage", "unit", "wait"]
 
@@ -71,6 +72,8 @@ class Watcher:
 
     def __init__(self, listener: Listener | None = None) -> None:
         self.progress = Progress()
+        self.names: Mapping[Place, str] = {}
+        """What reports are called, by task and report, where their ids are not enough."""
         self._listener = listener
 
     def begin(self, units: int, totals: Totals) -> None:
@@ -112,8 +115,9 @@ class Watcher:
         now.done += 1
         now.reused += reused
         now.failed += result.status is Status.FAILED
+        name = self.names.get((line.task, line.report), line.report)
         shown = f"{result.score:.1f}" if result.score is not None else f"{result.status.value}: {result.reason}"
-        self._tell(Notice("unit", f"{line.report} {line.metric}: {shown}{' (done before)' if reused else ''}"))
+        self._tell(Notice("unit", f"{name} {line.metric}: {shown}{' (done before)' if reused else ''}"))
 
     def stopping(self, reason: str) -> None:
         """Nothing new is started from now on."""

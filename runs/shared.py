@@ -70,7 +70,9 @@ class Shared:
         async def make() -> ClaimList:
             return await make_claims(task, report, self._judge, max_claims=self._work.max_claims)
 
-        return await self._once(self._kept.claims_name(task, report), f"{report.id}/claims", make)
+        return await self._once(
+            self._kept.claims_name(task, report), f"{self._work.names[task.id, report.id]}/claims", make
+        )
 
     async def close(self) -> None:
         """End what still runs."""

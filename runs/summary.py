@@ -12,6 +12,7 @@ from ..protocols.catalogue import METRICS, Vertical
 from .data import Exit, ReportRef, RunConfig, RunState, UnitResult
 from .findings import Worst, worst_of
 from .measured import Agreement
+from .names import names_of
 
 WORST = 5
 """Findings kept of one report and metric."""
@@ -39,6 +40,8 @@ class ReportSummary(Frozen):
 
     task: str
     report: str
+    name: str = ""
+    """What it is called for people: its id, ``id#task`` where several tasks have a report of this id."""
     scores: tuple[Score, ...]
     """In plan order; units that a stopped run did not reach are missing."""
     worst: tuple[Worst, ...] = ()
@@ -87,8 +90,15 @@ def summarise(
     agreement: Sequence[Agreement] = (),
 ) -> Summary:
     """Make the summary of what is done so far."""
+    names = names_of((ref.task, ref.id) for ref in config.reports)
     reports = tuple(
-        _report(ref, [line for line in lines if (line.task, line.report) == (ref.task, ref.id)], config, state)
+        _report(
+            ref,
+            names[ref.task, ref.id],
+            [line for line in lines if (line.task, line.report) == (ref.task, ref.id)],
+            config,
+            state,
+        )
         for ref in config.reports
     )
     expected = sum(report.expected for report in reports)
@@ -108,7 +118,7 @@ def summarise(
         failed=sum(report.failed for report in reports),
         coverage=_share(scored, expected - not_applicable),
         floor=config.floor,
-        below_floor=tuple(report.report for report in reports if report.below_floor),
+        below_floor=tuple(report.name for report in reports if report.below_floor),
         totals=totals,
     )
 
@@ -127,7 +137,9 @@ def gate_codes(summary: Summary, gates: dict[str, float]) -> set[Exit]:
     return codes
 
 
-def _report(ref: ReportRef, lines: Sequence[UnitResult], config: RunConfig, state: RunState) -> ReportSummary:
+def _report(
+    ref: ReportRef, name: str, lines: Sequence[UnitResult], config: RunConfig, state: RunState
+) -> ReportSummary:
     statuses = [line.result.status for line in lines]
     expected, scored = len(config.metrics), statuses.count(Status.SCORED)
     not_applicable = statuses.count(Status.NOT_APPLICABLE)
@@ -135,6 +147,7 @@ def _report(ref: ReportRef, lines: Sequence[UnitResult], config: RunConfig, stat
     return ReportSummary(
         task=ref.task,
         report=ref.id,
+        name=name,
         scores=tuple(_score(line) for line in lines),
         worst=tuple(found for line in lines for found in worst_of(line.result)[:WORST]),
         expected=expected,

@@ -27,6 +27,8 @@ class Unit:
     metric: str
     judge: str
     repeat: int = 0
+    name: str = ""
+    """What the report is called for people, when its id is not enough."""
 
     @property
     def place(self) -> tuple[str, str, str, str, int]:
@@ -36,7 +38,7 @@ class Unit:
     @property
     def label(self) -> str:
         """For people, and the scope of its calls in the ledger."""
-        return f"{self.report.id}/{self.metric}"
+        return f"{self.name or self.report.id}/{self.metric}"
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ..core import Task
 from ..evaluators import Settings
 from ..protocols.schema import Mode, Protocol
 from ..reports.data import Report
+from .names import Place, names_of
 from .units import Conditions, Unit, digest
 
 
@@ -37,7 +39,16 @@ class Work:
 
     def units(self) -> list[Unit]:
         """All units in plan order: report by report, metrics as in the catalogue."""
-        return [Unit(task, report, metric, self.judge) for task, report in self.cases for metric in self.metrics]
+        return [
+            Unit(task, report, metric, self.judge, name=self.names[task.id, report.id])
+            for task, report in self.cases
+            for metric in self.metrics
+        ]
+
+    @cached_property
+    def names(self) -> dict[Place, str]:
+        """What reports are called for people, by task and report."""
+        return names_of((task.id, report.id) for task, report in self.cases)
 
     def protocol_request(self, task: Task) -> str:
         """Digest of what a protocol is made from; the judge is left out, since judges share protocols."""

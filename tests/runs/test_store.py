@@ -130,7 +130,7 @@ def test_a_folder_of_other_things_is_no_run_folder_and_stays_as_it_is(tmp_path: 
     for name in ("nul\0", "x" * 300):
         with pytest.raises(UserError, match="--out"):
             RunFolder(tmp_path / name).check()
-    with pytest.raises(UserError, match="--out .*Not a directory"):
+    with pytest.raises(UserError, match=r"--out .*Not a directory"):
         RunFolder(file / "x").lock().__enter__()
 
 

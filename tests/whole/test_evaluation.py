@@ -14,7 +14,7 @@ from dream_eval.runs.data import Exit, RunState
 from dream_eval.runs.perform import RunResult
 from dream_eval.runs.replay import replay
 from servers.chat import ScriptedChat, error, last_user
-from world import CITED, SCORES, is_claims, judge_of_world
+from world import CITED, QUERY, SCORES, is_claims, judge_of_world
 
 
 def check_scores(result: RunResult) -> None:
@@ -342,3 +342,24 @@ async def test_a_report_that_carries_its_prompt_needs_no_query(world: Any) -> No
     result = await world.run(reports=[path], query=None, metrics="wq")
     assert result.config.tasks[0].prompt == "What of Lindow?"
     assert [line.result.score for line in result.results] == [pytest.approx(SCORES["cited", "wq"])]
+
+
+async def test_reports_of_one_file_are_told_apart_everywhere(world: Any) -> None:
+    records = [{"id": f"q{n}", "prompt": f"{QUERY} ({n})", "article": CITED} for n in (1, 2)]
+    records[1]["article"] = "# The barrage\n\nIt is long.\n"
+    path = world.folder / "ids.jsonl"
+    path.write_text("\n".join(map(json.dumps, records)))
+    said: list[str] = []
+    result = await world.run(
+        reports=[path],
+        query=None,
+        metrics="da",
+        on_progress=lambda _, notice: said.append(notice.text) if notice else None,
+    )
+    assert [report.name for report in result.summary.reports] == ["ids#q1", "ids#q2"]
+    assert any(text.startswith("ids#q1 da: ") for text in said)
+    assert "ids#q2/da" in said
+    assert result.score("ids#q1", "da") == result.score("q1", "da") == pytest.approx(220 / 3)
+    assert result.score("ids#q2", "da") is None
+    with pytest.raises(UserError, match="say ids#q1, ids#q2"):
+        result.score("ids", "da")
