@@ -1,4 +1,4 @@
-"""A dozen easy verdicts by the embedded judge, through the real verdict code. Printed; at least K must be right.
+"""A dozen easy questions of support to the embedded judge, through the real verdict code. Printed; at least K right.
 
 It is a weak judge: this shows that prompt, schema, pointers and number rule work with a real model, not that its
 verdicts can be trusted (``docs/metrics.md`` has its measured agreement on harder text).
@@ -95,8 +95,8 @@ EASY: list[tuple[Stance, str, tuple[str, ...]]] = [
     ),
 ]
 
-K = 8
-"""At least so many of twelve."""
+K = 9
+"""At least so many of twelve (measured: see the printed line in the notes of a run)."""
 
 
 @pytest.mark.judge
@@ -108,8 +108,10 @@ async def test_easy_verdicts(tmp_path: Path) -> None:
         async with open_model("local", ledger) as judge:
             for expected, claim, sentences in EASY:
                 label = await label_passage(claim, sentences, judge)
-                right += label.stance is expected
-                lines.append(f"{'ok ' if label.stance is expected else 'no '} {expected:9} {label.stance:9} {claim}")
+                # Supported or not: that it also sees what refutes a claim is not asked of it.
+                good = (label.stance is S) == (expected is S)
+                right += good
+                lines.append(f"{'ok ' if good else 'no '} {expected:9} {label.stance:9} {claim}")
         totals = ledger.totals()
     finally:
         ledger.close()
