@@ -4,6 +4,7 @@ Rules, applied to the text as given, each cut kept in ``Report.cuts``:
 
 ``byte_order_mark``  the mark at the start of a file;
 ``control``          control characters (NUL and its like);
+``escape``           escape sequences of terminals (colours, titles, links), and an escape character that begins none;
 ``front_matter``     YAML between ``---`` lines at the start;
 ``log_header``       header of an agent's log up to its ``ANSWER:`` line (query id, question, list of research tasks);
 ``chat_header``      conversation header, research plan and panel titles of a shared chat up to where the report starts;
@@ -27,6 +28,13 @@ from .data import Cut, Report
 Stretch = tuple[int, int, str]
 
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]+")
+_ESCAPE = re.compile(
+    r"""\x1b(?:\[[0-?]*+[\ -/]*+[@-~]          # control sequence: colour, cursor
+      |[\]PX^_][^\x07\x1b\n]*+(?:\x07|\x1b\\)  # a string with its end: title, link
+      |[()*+][0AB12]|\\)?                    # a character set; the end of a string
+    |\x9b[0-9;]++[A-Za-z]                    # the control sequence in one character""",
+    re.VERBOSE,
+)
 _FRONT = re.compile(
     r"---[ \t]*\r?\n(?:[\w-]+[ \t]*:[^\n]*\n|[ \t]+[^\n]*\n|- [^\n]*\n|[ \t]*\r?\n){1,60}---[ \t]*(?:\r?\n)+"
 )
@@ -164,6 +172,8 @@ def _stretches(text: str) -> list[Stretch]:
         found.append((0, 1, "byte_order_mark"))
         at = 1
     found += [(m.start(), m.end(), "control") for m in _CONTROL.finditer(text, at)]
+    if "\x1b" in text or "\x9b" in text:
+        found += [(m.start(), m.end(), "escape") for m in _ESCAPE.finditer(text, at)]
     head = list(_head(text, at))
     found += head
     at = max([at, *(end for _, end, rule in head if rule != "chat_label")])

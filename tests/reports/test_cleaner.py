@@ -32,6 +32,13 @@ CUT = [
     ("wrapper", "```markdown\n" + BODY + "```", BODY),
     ("front_matter", "---\ntitle: A report\ndate: 2024-01-01\n---\n\n" + BODY, BODY),
     ("byte_order_mark", "\ufeff" + BODY, BODY),
+    ("escape", BODY.replace("grew", "\x1b[1;31mgrew\x1b[0m"), BODY),
+    (
+        "escape",
+        "\x1b]0;a title\x07" + BODY.replace("It is", "\x1b(B\x1b]8;;https://x.org\x1b\\It\x1b]8;;\x1b\\ is"),
+        BODY,
+    ),
+    ("escape", BODY.replace("grew", "\x9b31mgr\x1bew"), BODY),
     ("control", "\x00" + BODY.replace("grew", "gr\x00ew"), BODY),
     (
         "chat_header",
