@@ -27,7 +27,7 @@ from .parse import read_report, report_digest, word_count
 from .sentences import split_sentences
 from .similar import are_twins, polarity, same_signs
 from .tasks import join, load_tasks, search_language, task_language
-from .text import content_words, fold, language_of
+from .text import content_words, fold, language_of, scalar, scalar_json
 from .urls import find_arxiv, find_doi, host_of, normalise_url, unwrap_url
 from .view import line_of, numbered, sentence_of
 
@@ -78,6 +78,8 @@ __all__ = [
     "report_digest",
     "restore",
     "same_signs",
+    "scalar",
+    "scalar_json",
     "search_language",
     "sentence_of",
     "sources_of",

@@ -6,6 +6,7 @@ import codecs
 from pathlib import Path
 
 from ..errors import InputError
+from .text import scalar
 
 LARGEST_FILE = 200_000_000
 """Bytes; larger files are refused."""
@@ -54,7 +55,7 @@ def decode(data: bytes, *, path: Path | str) -> str:
         for c in chinese
     ) < 0.9 * len(chinese):
         raise InputError("not a text file (or not in UTF-8)", path=path)
-    return _checked(chinese, path)
+    return _checked(scalar(chinese), path)
 
 
 def _checked(text: str, path: Path | str) -> str:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import logging
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +32,11 @@ def pdf_to_text(data: bytes, path: Path) -> tuple[str, tuple[str, ...]]:
     from pypdf.errors import PyPdfError
 
     try:
-        reader = PdfReader(io.BytesIO(data))
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise InputError("the PDF is locked by a password", path=path)
-        pages, links = _pages(reader, path)
+        with pypdf_quiet():
+            reader = PdfReader(io.BytesIO(data))
+            if reader.is_encrypted and not reader.decrypt(""):
+                raise InputError("the PDF is locked by a password", path=path)
+            pages, links = _pages(reader, path)
     except InputError:
         raise
     except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError, OSError) as error:
@@ -41,6 +45,18 @@ def pdf_to_text(data: bytes, path: Path) -> tuple[str, tuple[str, ...]]:
     if not text.strip():
         raise InputError("the PDF holds no text (pictures of pages?)", path=path)
     return text, tuple(link for link in dict.fromkeys(links) if link not in text)
+
+
+@contextmanager
+def pypdf_quiet() -> Iterator[None]:
+    """Keep the reader's remarks on broken files off the terminal: what matters of them is said in our error."""
+    log = logging.getLogger("pypdf")
+    before = log.level
+    log.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
 
 
 def _pages(reader: Any, path: Path) -> tuple[list[str], list[str]]:

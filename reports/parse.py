@@ -37,14 +37,23 @@ def read_report(
 
     ``listed`` are sources that came beside the text; marks are resolved by their place in it when the text has no list
     of its own. ``clean`` cuts interface debris (see :mod:`.cleaner`); what was cut is in ``Report.cuts``. Lone
-    surrogates, which cannot be stored, are read as U+FFFD. Never raises, whatever the text is.
+    surrogates, which cannot be stored, are read as U+FFFD, in text, names and sources
+    alike. Never raises, whatever the text is.
     """
-    text = scalar(text)
+    text, id = scalar(text), scalar(id)
+    task_id, prompt = (None if value is None else scalar(value) for value in (task_id, prompt))
+    listed = [_scalar_source(source) for source in listed]
     cuts: tuple[Cut, ...] = ()
     if clean:
         text, cuts = clean_text(text)
     with collector_paused():
         return _Reader(text, listed).report(id, task_id, prompt, cuts)
+
+
+def _scalar_source(source: Source) -> Source:
+    values = source.model_dump()
+    clean = {name: scalar(value) if isinstance(value, str) else value for name, value in values.items()}
+    return source if clean == values else Source.model_validate(clean)
 
 
 def report_digest(text: str, listed: Sequence[Source] = ()) -> str:

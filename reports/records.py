@@ -18,7 +18,7 @@ from typing import Any
 from ..errors import InputError
 from .data import Source, SourceKind
 from .inline import _DEST, _TEXT
-from .text import squeeze
+from .text import scalar_json, squeeze
 from .urls import BARE_URL, host_of, normalise_url, trim_url
 
 TEXTS = ("article", "response", "final_report", "report", "answer", "final_answer", "output", "outputs", "result", (
@@ -95,9 +95,14 @@ def parse_json(text: str, path: Path) -> list[Record]:
     return [Record(value, None)]
 
 
+_ESCAPED = re.compile(r"\\u[dD][89a-fA-F]")
+"""Half of a character beyond the first 65,536, as JSON writes it: in a pair, or alone and no character at all."""
+
+
 def _load(text: str, path: Path, line: int | None) -> Any:
     try:
-        return json.loads(text)
+        value = json.loads(text)
+        return scalar_json(value) if _ESCAPED.search(text) else value
     except json.JSONDecodeError as error:
         place = line if line is not None else error.lineno
         raise InputError(f"not JSON: {error.msg} (column {error.colno})", path=path, line=place) from None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import lru_cache
+from typing import Any
 
 _QUOTES_SINGLE = "‘’‚‛′‹›`´＇"
 _QUOTES_DOUBLE = "“”„‟″«»＂〝〞「」『』"
@@ -90,6 +92,15 @@ def squeeze(text: str) -> str:
 def scalar(text: str) -> str:
     """Replace lone surrogates, which no encoding can carry, by U+FFFD; the length stays the same."""
     return _SURROGATE.sub("\ufffd", text) if _SURROGATE.search(text) else text
+
+
+def scalar_json(value: Any) -> Any:
+    """The same for all text, names of fields included, in a value that JSON can carry.
+
+    ValueError, TypeError and RecursionError as ``json.dumps``.
+    """
+    text = json.dumps(value, ensure_ascii=False)
+    return json.loads(scalar(text)) if _SURROGATE.search(text) else value
 
 
 def has_cjk(text: str) -> bool:

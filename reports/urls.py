@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import parse_qs, quote, unquote, urlsplit, urlunsplit
 
-from .text import CJK
+from .text import CJK, scalar
 
 LONGEST_URL = 4000
 """Characters; a longer address is malformed."""
@@ -83,11 +83,12 @@ class Address:
 def normalise_url(url: str) -> str:
     """One spelling for one address (METRICS 7): scheme and host in lower case; default port, tracking parameters,
     fragment, trailing punctuation and unbalanced closing brackets gone; blanks encoded. Path and other parameters stay
-    as written. A fragment that is a route (``#/…``, ``#!…``) stays. An address without scheme gets ``https``.
+    as written. A fragment that is a route (``#/…``, ``#!…``) stays. An address without scheme gets ``https``. What is
+    no character (a lone surrogate, from bytes that are not UTF-8) becomes U+FFFD.
 
     Never raises; what cannot be parsed comes back trimmed.
     """
-    url = trim_url(url.strip().strip("<>").strip())
+    url = trim_url(scalar(url).strip().strip("<>").strip())
     if url.startswith("//"):
         url = "https:" + url
     elif url[:4].lower() == "www.":

@@ -4,7 +4,8 @@
 import time
 
 import pytest
-from dream_eval.reports import fold, normalise_url, numbers_in, read_report, split_sentences, uncut
+from dream_eval.reports import Source, SourceKind, fold, normalise_url, numbers_in, read_report, split_sentences, uncut
+from dream_eval.reports.cleaner import clean_text
 
 SMALL = 3_000
 LARGE = 8 * SMALL
@@ -115,3 +116,16 @@ def test_lone_surrogates_are_replaced_one_for_one():
 def test_bidirectional_controls_are_not_read():
     report = read_report("It \u202ewerg\u202c by 5%.", id="r")
     assert report.sentences[0].text == "It werg by 5%."
+
+
+@pytest.mark.parametrize("unit", ["\x1b", "\x1b[", "\x1b]0;a", "\x1b[31m", "\x9b", "\x1b]\x1b\\"])
+def test_escape_sequences_take_time_in_proportion(unit):
+    assert grows_like(lambda times: clean_text(unit * times + "0" * times), 20_000, 80_000) < 12
+
+
+def test_lone_surrogates_in_names_and_sources():
+    source = Source(id="s1", kind=SourceKind.LISTED, label="1", raw="http://a.org/\udcff", title="A\ud800")
+    report = read_report("It grew [1].", id="r\udcff", task_id="\ud800", prompt="\udfff?", listed=[source])
+    assert (report.id, report.task_id, report.prompt) == ("r\ufffd", "\ufffd", "\ufffd?")
+    report.model_dump_json()
+    assert normalise_url("http://a.org/\udcff") == "http://a.org/\ufffd"

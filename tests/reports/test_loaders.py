@@ -2,6 +2,7 @@
 """Files and folders in all shapes, and what is said about those that cannot be used."""
 
 import json
+import logging
 from pathlib import Path
 
 import pytest
@@ -355,3 +356,24 @@ def test_not_cleaned_when_not_asked(tmp_path):
     path = write(tmp_path, "r.md", "Let me search for data:\n\n" + MARKDOWN)
     assert load_reports(path, clean=False)[0].text.startswith("Let me")
     assert only(path).text == MARKDOWN
+
+
+def test_half_characters_in_json_are_replaced(tmp_path):
+    text = r'{"id": "1\ud800", "prompt": "Q \uDBFF?", "article": "It grew \ud83d\ude00 \ud800.", "sources": ["https://a.org/\ud800"]}'
+    for name in ("r.json", "r.jsonl"):
+        report = only(write(tmp_path, name, text))
+        assert (report.task_id, report.prompt, report.text) == ("1\ufffd", "Q \ufffd?", "It grew \U0001f600 \ufffd.")
+        report.model_dump_json()
+
+
+def test_a_file_named_with_bytes_that_are_no_text(tmp_path):
+    path = write(tmp_path, "bad\udcff.md", MARKDOWN)
+    assert only(path).id == "bad\ufffd"
+    assert [report.id for report in load_reports(tmp_path)] == ["bad\ufffd"]
+
+
+def test_the_pdf_reader_says_nothing_itself(tmp_path, caplog):
+    with pytest.raises(InputError, match="PDF cannot be read"):
+        load_reports(write(tmp_path, "r.pdf", b"%PDF-1.4 garbage"))
+    assert caplog.text == ""
+    assert logging.getLogger("pypdf").level == logging.NOTSET
