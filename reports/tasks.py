@@ -27,7 +27,7 @@ def load_tasks(path: Path) -> list[Task]:
     if not text.strip():
         raise InputError("the file is empty", path=path)
     if path.suffix.lower() == ".csv":
-        rows = [Record(row, i) for i, row in enumerate(csv.DictReader(io.StringIO(text)), 2)]
+        rows = _rows(text, path)
     elif path.suffix.lower() in (".jsonl", ".ndjson") or (text.lstrip()[0] == "{" and "\n{" in text):
         rows = parse_jsonl(text, path)
     else:
@@ -44,6 +44,22 @@ def load_tasks(path: Path) -> list[Task]:
     if not tasks:
         raise InputError("holds no task", path=path)
     return tasks
+
+
+def _rows(text: str, path: Path) -> list[Record]:
+    """The rows of a CSV text below its header, each with the line it begins on. InputError for broken quoting."""
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    found: list[Record] = []
+    line = 1
+    try:
+        _ = reader.fieldnames
+        line = reader.line_num + 1
+        for row in reader:
+            found.append(Record(row, line))
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(f"not CSV: {error} (is a quotation mark not closed?)", path=path, line=line) from None
+    return found
 
 
 def _task(record: Record, number: int, path: Path) -> Task:

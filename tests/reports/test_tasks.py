@@ -120,3 +120,31 @@ def test_public_tasks(shared_data):
 )
 def test_the_language_of_searches(language, prompt, text, tag):
     assert search_language(Task(id="t", prompt=prompt, language=language), text) == tag
+
+
+def test_half_characters_in_tasks_are_replaced(tmp_path):
+    (task,) = load_tasks(write(tmp_path, "t.jsonl", r'{"id": "a\ud800", "prompt": "Q \ud800?"}'))
+    assert (task.id, task.prompt) == ("a\ufffd", "Q \ufffd?")
+    task.model_dump_json()
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('id,prompt\na,"unclosed', 2),
+        ('id,prompt\n1,"one\nand two"\n2,"three\n3,four\n', 4),
+        ('id,prompt\na,"one" more\n', 2),
+        ('id,"prompt\na,b\n', 1),
+        ("id,prompt\na," + "x" * 200_000, 2),
+    ],
+)
+def test_broken_csv_is_refused_with_its_line(tmp_path, text, line):
+    with pytest.raises(InputError, match="not CSV") as caught:
+        load_tasks(write(tmp_path, "t.csv", text))
+    assert caught.value.line == line
+
+
+def test_rows_of_csv_know_their_line(tmp_path):
+    with pytest.raises(InputError, match="first on line 2") as caught:
+        load_tasks(write(tmp_path, "t.csv", 'id,prompt\n1,"one\nand two"\n1,three\n'))
+    assert caught.value.line == 4
