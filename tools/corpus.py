@@ -20,7 +20,7 @@ from pydantic import Field, ValidationError
 
 from ..core import Frozen
 from ..errors import InputError, UserError
-from ..reports import split_sentences
+from ..reports import scalar_json, split_sentences
 from .content import read_markdown
 from .hosts import page_key
 from .words import query_terms, terms
@@ -247,13 +247,15 @@ def _front_matter(head: str) -> dict[str, str]:
 
 
 def _json_lines(path: Path) -> Iterator[Document]:
-    with path.open(encoding="utf-8-sig") as lines:
+    with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
             try:
-                fields = json.loads(line)
-            except ValueError:
+                fields = scalar_json(json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8")))
+            except UnicodeDecodeError:
+                raise InputError("not UTF-8 text; a corpus file holds JSON lines", path=path, line=number) from None
+            except (ValueError, RecursionError):
                 raise InputError("not JSON", path=path, line=number) from None
             if not isinstance(fields, dict):
                 raise InputError("not an object", path=path, line=number)

@@ -19,6 +19,7 @@ import httpx
 
 from ..core import Json
 from ..errors import ToolFailed
+from ..reports import scalar_json
 from .guard import GuardedBackend, Refused, Target, check_url, tls_context
 from .limits import Endpoints, NoSuchHost, ToolLimits
 
@@ -75,8 +76,8 @@ class Fetched:
         return self.headers.get("content-type", "").split(";")[0].strip().lower()
 
     def json(self) -> Json:
-        """The body as JSON. Raises ValueError."""
-        value: Json = json.loads(self.body)
+        """The body as JSON, lone surrogates in it as U+FFFD. Raises ValueError."""
+        value: Json = scalar_json(json.loads(self.body))
         return value
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ..core import AsOf, Dating, Json, PageState, SearchState
 from ..errors import CallFailed
 from ..ledger import Answer, Kind, Ledger, Mode, Request
+from ..reports import scalar
 from .copies import holds_report, shingles
 from .data import CodeFile, CodeList, Hit, Page, Paper, PaperList, Repository, RepositoryList, SearchResult
 from .hosts import MIRRORS, host_entry, on_host, unwrap
@@ -74,6 +75,7 @@ class Toolbox:
         Hits on excluded hosts, and where reports written by models are shown, are left out. ``language``: BCP 47 tag.
         ``empty`` is only said when at least one engine looked and found nothing.
         """
+        query = scalar(query)
         tried: list[tuple[str, Found, str]] = []
         for engine in self._backends.engines:
             found, key = await self._ask(engine, query, limit, language)
@@ -127,6 +129,7 @@ class Toolbox:
 
         The report under test and near copies of it come with the flag ``copy_of_report``: no evidence.
         """
+        url = scalar(url)
         page = await self._ladder.read(url, excluded=on_host(unwrap(url), self._excluded))
         return self._marked(page)
 
@@ -144,6 +147,7 @@ class Toolbox:
             return PaperList(query=query, state=SearchState.FAILED, reason=OFFLINE, key="")
         from .papers import loosened
 
+        query = scalar(query)
         found = await self._papers(query, query, limit)
         other = loosened(query)
         if found.state is SearchState.EMPTY and other:
@@ -170,10 +174,11 @@ class Toolbox:
 
     async def arxiv_read(self, id: str) -> Page:
         """A paper by its id or address: the full text of the day's version, else the abstract (``abstract_only``)."""
-        return self._marked(await self._ladder.paper(id.strip()))
+        return self._marked(await self._ladder.paper(scalar(id).strip()))
 
     async def github_search(self, query: str, *, limit: int = 5) -> RepositoryList:
         """Repositories made on or before the as-of date."""
+        query = scalar(query)
         github = self._github
         if github is None:
             return RepositoryList(query=query, state=SearchState.FAILED, reason=OFFLINE, key="")
@@ -191,10 +196,11 @@ class Toolbox:
 
     async def github_read(self, name: str) -> Repository:
         """A repository ``owner/name`` with its README and latest release as of the day."""
-        return await self._ladder.repository(name.strip().strip("/"))
+        return await self._ladder.repository(scalar(name).strip().strip("/"))
 
     async def github_code(self, query: str, *, limit: int = 5) -> CodeList:
         """Files that hold ``query``, as GitHub's index has them now; state failed without GITHUB_TOKEN."""
+        query = scalar(query)
         github = self._github
         if github is None:
             return CodeList(query=query, state=SearchState.FAILED, reason=OFFLINE, key="")

@@ -11,6 +11,7 @@ import struct
 import sys
 from typing import BinaryIO
 
+from ..reports import scalar_json
 from .content import Parsed, Source, parse
 
 FRAME = struct.Struct(">II")
@@ -35,7 +36,7 @@ def answer(request: bytes, body: bytes) -> Parsed:
     """Parse one document; whatever goes wrong becomes a page that is not text."""
     try:
         page = parse(Source.model_validate_json(request), body)
-        return page.model_copy(update={"text": page.text.encode("utf-8", "replace").decode("utf-8")})
+        return Parsed.model_validate(scalar_json(page.model_dump()))
     except MemoryError:
         return Parsed.model_validate({"state": "too_large", "reason": "not enough memory to parse it"})
     except Exception as error:  # the boundary: a stranger's document meets four parsers

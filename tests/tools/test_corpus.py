@@ -243,3 +243,25 @@ async def test_another_corpus_is_another_key_and_replay_needs_no_file(tmp_path):
     with Ledger.open(tmp_path / "l", run="r") as ledger, pytest.raises(UserError):
         async with open_toolbox(ledger, as_of=as_of, search=[f"corpus:{digest}"]):
             pass
+
+
+@pytest.mark.parametrize(
+    "data", [b"\x89PNG\r\n\x1a\n" + bytes(99), b'{"url": "https://a.example/x", "text": "caf\xe9"}', b"\xff\xfe{\x00"]
+)
+def test_a_binary_file_is_no_corpus(tmp_path, data):
+    path = tmp_path / "c.jsonl"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="not UTF-8 text") as caught:
+        Corpus.open(path)
+    assert caught.value.line == 1
+    assert "\n" not in str(caught.value)
+
+
+def test_half_characters_and_deep_lines_in_a_corpus(tmp_path):
+    path = tmp_path / "c.jsonl"
+    path.write_text(r'{"url": "https://a.example/x", "title": "T\ud800", "text": "Rivers \udfff rise."}')
+    (document,) = Corpus.open(path).documents()
+    assert (document.title, document.text) == ("T\ufffd", "Rivers \ufffd rise.")
+    path.write_text("[" * 200_000)
+    with pytest.raises(InputError, match="not JSON"):
+        Corpus.open(path)

@@ -3,9 +3,10 @@
 import datetime as dt
 
 import pytest
-from dream_eval.core import PageState, SearchState
+from dream_eval.core import AsOf, PageState, SearchState
 from dream_eval.errors import Interrupted, ReplayMiss
 from dream_eval.ledger import Ledger, Mode
+from dream_eval.tools import open_toolbox
 from outside import DAY
 from servers.arxiv import FakeArxiv, FakePaper
 from servers.github import FakeGitHub, FakeRepository
@@ -185,3 +186,16 @@ async def test_a_304_that_nobody_asked_for_is_no_page(box):
         page = await toolbox.read(f"{server.url}/page")
     assert page.state is PageState.UNREACHABLE
     assert "status 304" in page.reason
+
+
+async def test_half_characters_in_what_is_asked_are_replaced(tmp_path, ledger):
+    path = tmp_path / "c.jsonl"
+    path.write_text('{"url": "https://a.example/\ufffd", "title": "T", "text": "Rivers rise."}')
+    async with open_toolbox(ledger, as_of=AsOf(day=DAY), search=[f"corpus:{path}"]) as toolbox:
+        page = await toolbox.read("https://a.example/\udcff")
+        found = await toolbox.search("rivers \udcff")
+    assert page.text == "Rivers rise."
+    assert found.query == "rivers \ufffd"
+    assert [hit.title for hit in found.hits] == ["T"]
+    page.model_dump_json()
+    found.model_dump_json()

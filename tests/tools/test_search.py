@@ -230,3 +230,11 @@ def test_ends_cover_every_address():
     made = vars(ends(Server()))
     outside = {n: v for n, v in made.items() if isinstance(v, str) and v.startswith("https://")}
     assert outside == {}
+
+
+async def test_half_characters_in_an_answer_are_replaced(box):
+    answer = r'{"results": [{"url": "https://a.example/x", "title": "T\ud800", "content": "S \udfff"}]}'
+    reply = Reply(body=answer.encode(), headers={"content-type": "application/json"})
+    async with web_server({"/search": reply}) as server, box(server, search=[f"searxng:{server.url}"]) as toolbox:
+        found = await toolbox.search("river")
+    assert [(hit.title, hit.snippet) for hit in found.hits] == [("T\ufffd", "S \ufffd")]
