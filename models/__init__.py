@@ -8,7 +8,7 @@ from .describing import Described, describe, is_local, price_of
 from .opening import open_model, run_sync
 from .parsing import Unreadable, parse_reply
 from .prices import Price, prices_as_of
-from .prompts import fence, report_prompt
+from .prompts import fence, report_prompt, without_tokens
 from .providers import PROVIDERS, default_judge, known_keys, parse_judge, secret_values
 from .schemas import schema_of
 
@@ -41,4 +41,5 @@ __all__ = [
     "secret_values",
     "system",
     "user",
+    "without_tokens",
 ]

@@ -10,12 +10,14 @@ from typing import Any, TypeVar
 from ..core import Json
 from ..errors import AccountRefused, Overloaded
 from ..ledger import Answer, Kind, Ledger, Record, Request, Reserve
+from ..reports import scalar
 from .counting import PER_MESSAGE, count_tokens
 from .data import Completion, Limits, Message
 from .dialect import Dialect
 from .faults import Failed, Fault, Trouble, backoff
 from .line import Line
 from .prices import Price
+from .prompts import without_tokens
 from .reading import read_reply
 
 R = TypeVar("R")
@@ -95,7 +97,7 @@ class ChatModel:
         """
         body: dict[str, Json] = {
             "model": self.card.model,
-            "messages": [{"role": m.role, "content": m.content} for m in messages],
+            "messages": [{"role": m.role, "content": _content(m)} for m in messages],
             "max_tokens": max_tokens,
             "schema": schema,
             "stop": list(stop),
@@ -168,10 +170,16 @@ class ChatModel:
         return self._line
 
 
+def _content(message: Message) -> str:
+    """What is sent: text that UTF-8 can carry, and outside the model's own turns nothing that steers a template."""
+    text = scalar(message.content)
+    return text if message.role == "assistant" else without_tokens(text)
+
+
 def _completion(record: Record) -> Completion:
     body: Any = record.body
     return Completion(
-        text=body["text"],
+        text=scalar(body["text"]),
         finish=body["finish"],
         usage=record.usage,
         key=record.key,

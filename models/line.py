@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..reports import scalar_json
 from .data import Limits
 from .dialect import Dialect
 from .faults import Failed, Fault, Trouble, from_exception, from_parts
@@ -43,7 +44,7 @@ class Line:
 
 def _decode(content: bytes, status: int, headers: Mapping[str, str]) -> dict[str, Any]:
     try:
-        data = json.loads(content)
+        data = scalar_json(json.loads(content))
     except (ValueError, RecursionError) as error:
         raise Failed(Trouble(Fault.TRANSIENT, f"the endpoint sent no JSON ({len(content)} bytes)", status)) from error
     if not isinstance(data, dict):

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from ..reports import scalar_json
+
 T = TypeVar("T", bound=BaseModel)
 
 _THINKING = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
@@ -124,18 +126,19 @@ def _closing(text: str, start: int) -> int | None:
 
 def load(text: str) -> Any:
     """The value of a JSON text, with small slips mended: comments, trailing commas, Python spelling, raw line
-    breaks in strings. None when it is no JSON even so; NaN and infinities are no JSON."""
+    breaks in strings. None when it is no JSON even so; NaN and infinities are no JSON.
+    Lone surrogates, which cannot be stored, become U+FFFD."""
     for candidate in (text, _mend(text)):
         try:
-            return json.loads(candidate, strict=False, parse_constant=_refuse)
+            return scalar_json(json.loads(candidate, strict=False, parse_constant=_refuse))
         except (ValueError, RecursionError):
             continue
     try:
         value = ast.literal_eval(text.strip())
         json.dumps(value, allow_nan=False)
+        return scalar_json(value)
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return None
-    return value
 
 
 def _refuse(name: str) -> Any:

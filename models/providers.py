@@ -64,7 +64,11 @@ class Judge:
     provider: Provider
     model: str
     endpoint: str
-    """In ledger keys: the base URL without its port."""
+    """In ledger keys: the base URL without its port, so that a replay works with the server on another port.
+
+    Two servers on one host with one model name are therefore one judge: their answers share a cache and a name in
+    results. Where they differ (another quantisation, another template), the model names must tell them apart.
+    """
 
     def key(self) -> str | None:
         """The key from the environment. UserError when it is needed and not set."""
@@ -78,6 +82,7 @@ class Judge:
 def parse_judge(name: str) -> Judge:
     """Read ``provider/model``, or ``https://host/v1#model`` for an endpoint in full. UserError.
 
+    The port belongs to the address that is called and not to the judge's name (see ``Judge.endpoint``).
     ``http://`` is for loopback and private addresses: a server of the user's own.
     """
     if "://" in name:
