@@ -78,6 +78,7 @@ def load_protocol(path: Path | str) -> Protocol:
 def _read(path: Path) -> Json:
     try:
         value: Json = json.loads(path.read_text(encoding="utf-8"))
+        json.dumps(value, ensure_ascii=False).encode()
     except FileNotFoundError:
         raise InputError("no such file", path=path) from None
     except OSError as error:
@@ -86,6 +87,8 @@ def _read(path: Path) -> Json:
         raise InputError("not UTF-8 text", path=path) from None
     except json.JSONDecodeError as error:
         raise InputError(f"not JSON: {error.msg}", path=path, line=error.lineno) from None
+    except UnicodeEncodeError:
+        raise InputError("holds half a character (a lone surrogate such as \\ud800)", path=path) from None
     except RecursionError:
         raise InputError("not a protocol: nested too deeply", path=path) from None
     return value

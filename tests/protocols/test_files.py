@@ -105,3 +105,14 @@ def test_a_failed_save_leaves_the_old_file(tmp_path, protocol):
         save_protocol(broken, path)
     assert path.read_text() == before
     assert [file.name for file in tmp_path.iterdir()] == ["p.json"]
+
+
+@pytest.mark.parametrize("field", ["text", "fact"])
+def test_half_a_character_is_said_in_one_line(tmp_path, protocol, field):
+    raw = json.loads(protocol.model_dump_json())
+    raw["key_questions"][0][field] = "a\ud800"
+    path = tmp_path / "p.json"
+    path.write_text(json.dumps(raw))
+    with pytest.raises(InputError, match="half a character") as caught:
+        load_protocol(path)
+    assert "\n" not in str(caught.value)
