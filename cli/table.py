@@ -25,9 +25,9 @@ QUIET_FLAGS = frozenset({"thin"})
 
 def show_summary(console: Console, summary: Summary) -> None:
     """Scores, how far they go, and the worst findings of each report."""
-    table = score_table(summary)
-    needed = Measurement.get(console, console.options.update_width(ANY_WIDTH), table).minimum
-    if needed <= console.width:
+    tables = (score_table(summary, titles=titles) for titles in (True, False))
+    table = next((table for table in tables if _fits(console, table)), None)
+    if table is not None:
         console.print(table)
     else:
         _blocks(console, summary)
@@ -37,15 +37,23 @@ def show_summary(console: Console, summary: Summary) -> None:
         _findings(console, report)
 
 
-def score_table(summary: Summary) -> Table:
+def _fits(console: Console, table: Table) -> bool:
+    needed = Measurement.get(console, console.options.update_width(ANY_WIDTH), table).minimum
+    return needed <= console.width
+
+
+def score_table(summary: Summary, *, titles: bool = True) -> Table:
     """One row a metric grouped by vertical, one column a report; each cell: score, interval, coverage.
 
-    No column may get narrower than its widest cell: its measured minimum says whether it fits without a cut figure.
+    ``titles``: whether metrics have their title beside their name. No column may get narrower than its widest cell:
+    the measured minimum of the table says whether it fits without a cut figure.
     """
     table, names = Table(title=None, header_style="bold", pad_edge=False), _metrics(summary)
     rows = {name: [_cell(_of(report, name)) for report in summary.reports] for name in names}
     units = [_units(report) for report in summary.reports]
-    table.add_column("metric", no_wrap=True, min_width=max(len(_label(name)) for name in (*names, "wq")))
+    labels = {name: _label(name) if titles else f"  {name}" for name in names}
+    heads = (*labels.values(), *(METRICS[name].vertical.value for name in names), "units scored")
+    table.add_column("metric", no_wrap=True, min_width=max(map(len, heads)))
     for number, report in enumerate(summary.reports):
         widest = max(cell.cell_len for cell in (units[number], *(cells[number] for cells in rows.values())))
         table.add_column(Text(_head(report.name)), justify="right", min_width=widest)
@@ -54,7 +62,7 @@ def score_table(summary: Summary) -> Table:
         if METRICS[name].vertical is not vertical:
             vertical = METRICS[name].vertical
             table.add_row(Text(vertical.value, style="italic"), *("" for _ in summary.reports))
-        table.add_row(Text(_label(name)), *cells)
+        table.add_row(Text(labels[name]), *cells)
     table.add_section()
     table.add_row("units scored", *units)
     return table
@@ -64,7 +72,11 @@ def _blocks(console: Console, summary: Summary) -> None:
     """The same, report by report, where the table is too wide: lines may be wrapped, and nothing is cut."""
     for report in summary.reports:
         console.print(Text(one_line(report.name), style="bold"), soft_wrap=True)
+        vertical = None
         for name in _metrics(summary):
+            if METRICS[name].vertical is not vertical:
+                vertical = METRICS[name].vertical
+                console.print(Text(vertical.value, style="italic"))
             console.print(Text.assemble(_label(name), ": ", _cell(_of(report, name))), soft_wrap=True)
         console.print(Text.assemble("  units scored: ", _units(report)), soft_wrap=True)
 

@@ -75,9 +75,11 @@ def test_no_figure_is_cut_at_any_width(reports: int, width: int) -> None:
 
 
 def test_the_table_is_a_table_where_it_fits_and_tells_reports_apart() -> None:
-    file = io.StringIO()
-    show_summary(Console(file=file, width=110, color_system=None, markup=False, highlight=False), summary(2))
-    first = "".join(file.getvalue().splitlines()[1:3])
-    assert "metric" in first
-    assert "#t0" in first
-    assert "#t1" in first
+    for width, title in ((110, True), (90, False)):
+        file = io.StringIO()
+        show_summary(Console(file=file, width=width, color_system=None, markup=False, highlight=False), summary(2))
+        head = "".join(file.getvalue().splitlines()[1:3])
+        assert "metric" in head
+        assert "#t0" in head
+        assert "#t1" in head
+        assert (METRICS["wq"].title in file.getvalue()) is title
