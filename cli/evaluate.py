@@ -34,7 +34,8 @@ def judging_options(function: Decorated) -> Decorated:
                 "--search",
                 multiple=True,
                 metavar="BACKEND",
-                help="ddgs:duckduckgo (default), searxng:URL, serper, tavily, brave, corpus:PATH; repeat for several.",
+                help="ddgs:ENGINES (ddgs:duckduckgo,brave,mojeek is the default), searxng:URL, serper, tavily, brave, "
+                "corpus:PATH; repeat for several.",
             ),
             click.option(
                 "--exclude-host",

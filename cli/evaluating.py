@@ -11,10 +11,10 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from ..errors import UserError
 from ..ledger import Mode as LedgerMode
 from ..ledger import Totals
 from ..protocols.catalogue import METRICS
+from ..runs import checked
 from ..runs.ask import Ask
 from ..runs.control import Control
 from ..runs.data import Exit, RunState
@@ -22,7 +22,7 @@ from ..runs.perform import RunResult, perform
 from ..runs.ready import check_ready
 from ..runs.summary import gate_codes
 from .expect import ASK_ABOVE_USD, Expectation, expect
-from .live import showing
+from .live import showing, shown_cost
 from .session import run_stoppable
 from .streams import silence
 from .table import show_summary
@@ -82,17 +82,7 @@ def go_on(before: Expectation) -> bool:
 
 def read_gates(given: Sequence[str]) -> dict[str, float]:
     """``METRIC=VALUE`` pairs. Raises UserError."""
-    gates: dict[str, float] = {}
-    for gate in given:
-        name, _, value = gate.partition("=")
-        try:
-            gates[name.strip().lower()] = float(value)
-        except ValueError:
-            raise UserError(f"--fail-under {gate!r}: write METRIC=VALUE, such as factuality=80") from None
-    for name in gates:
-        if name not in METRICS:
-            raise UserError(f"--fail-under: there is no metric {name!r}: choose among {', '.join(METRICS)}")
-    return gates
+    return checked.gates(given, METRICS, example="METRIC=VALUE, such as factuality=80")
 
 
 def closing(result: RunResult) -> list[str]:
@@ -102,7 +92,7 @@ def closing(result: RunResult) -> list[str]:
     lines.append(f"written: {folder}/results.jsonl, {folder}/summary.json · ledger: {result.config.ledger}")
     if result.state is not RunState.FINISHED:
         lines.append(f"stopped: {result.reason}")
-        lines.append(f"to continue: {resume_command()}")
+        lines.append(f"to continue{_more(result)}: {resume_command()}")
     elif result.summary.failed:
         lines.append(f"{result.summary.failed} units failed; to try them again: {resume_command()}")
     if result.summary.below_floor:
@@ -112,9 +102,19 @@ def closing(result: RunResult) -> list[str]:
     return lines
 
 
+def _more(result: RunResult) -> str:
+    """The option that a run which its budget stopped needs changed; the very same command would stop there again."""
+    if result.state is not RunState.BUDGET:
+        return ""
+    config = result.config
+    limits = (("usd", config.budget_usd), ("tokens", config.budget_tokens))
+    names = " or ".join(f"--budget-{name} (now {limit:g})" for name, limit in limits if limit is not None)
+    return f", raise {names} in"
+
+
 def totals_line(totals: Totals) -> str:
     """What the whole run used, from the ledger's records."""
-    cost = f"${totals.cost_usd:.4f}" if totals.cost_usd is not None else f"cost unknown ({', '.join(totals.unpriced)})"
+    cost = f"cost unknown ({', '.join(totals.unpriced)})" if totals.cost_usd is None else shown_cost(totals.cost_usd)
     kinds = ", ".join(f"{part.made} {kind.value}" for kind, part in totals.kinds.items() if part.made)
     return (
         f"run: {totals.made} calls ({kinds or 'none'}), {totals.reused} reused of other runs, {totals.failed} failed; "

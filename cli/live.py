@@ -16,6 +16,9 @@ from .text import one_line
 PLAIN_EVERY_S = 15.0
 """A status line at least this often where there is no terminal."""
 
+STAGES = 6
+"""Pieces of work that are named in a line."""
+
 
 @contextmanager
 def showing(console: Console) -> Iterator[Listener]:
@@ -35,8 +38,20 @@ def status_line(progress: Progress) -> str:
         parts.append(f"{progress.failed} failed")
     parts.append(f"{calls} calls" + (f" (+{progress.reused_calls} reused)" if progress.reused_calls else ""))
     parts.append(f"{progress.prompt_tokens + progress.completion_tokens:,} tokens")
-    parts.append("cost unknown" if progress.cost_usd is None else f"${progress.cost_usd:.4f}")
+    parts.append("cost unknown" if progress.cost_usd is None else shown_cost(progress.cost_usd))
     return " · ".join(parts)
+
+
+def shown_cost(usd: float) -> str:
+    """A known cost, US dollars."""
+    return f"${usd:.4f}" if usd else "no charge"
+
+
+def at_work(progress: Progress) -> list[str]:
+    """What is worked on: one line, or none."""
+    names = list(progress.stages)
+    more = f" and {len(names) - STAGES} more" if len(names) > STAGES else ""
+    return [one_line(f"at work: {', '.join(names[:STAGES])}{more}", limit=160)] if names else []
 
 
 def waiting_lines(progress: Progress) -> list[str]:
@@ -71,9 +86,7 @@ class _Block:
             return Group(Text("starting …"))
         spent = time.monotonic() - self._began
         lines = [Text(f"{spent // 60:.0f}:{spent % 60:02.0f} · {status_line(self._progress)}", style="bold")]
-        if self._progress.stages:
-            at_work = ", ".join(list(self._progress.stages)[:6])
-            lines.append(Text(one_line(f"at work: {at_work}", limit=160)))
+        lines += [Text(line) for line in at_work(self._progress)]
         lines += [Text(line, style="yellow") for line in waiting_lines(self._progress)[:4]]
         if self._progress.stopping:
             lines.append(Text(one_line(self._progress.stopping), style="yellow"))
@@ -86,14 +99,24 @@ class _Lines:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._last = time.monotonic()
+        self._waits: dict[str, float] = {}
 
     def __call__(self, progress: Progress, notice: Notice | None) -> None:
         now = time.monotonic()
-        if notice is not None and notice.kind != "stage":
+        if notice is not None and notice.kind != "stage" and self._is_news(notice, now):
             self._print(one_line(notice.text, limit=300))
         if now - self._last >= PLAIN_EVERY_S:
             self._last = now
-            self._print("; ".join([status_line(progress), *waiting_lines(progress)[:2]]))
+            self._print("; ".join([status_line(progress), *at_work(progress), *waiting_lines(progress)[:2]]))
+
+    def _is_news(self, notice: Notice, now: float) -> bool:
+        """Whether to print it: of waits for the same thing and reason one now and then is enough."""
+        if notice.kind != "wait":
+            return True
+        if now - self._waits.get(notice.about, -PLAIN_EVERY_S) < PLAIN_EVERY_S:
+            return False
+        self._waits[notice.about] = now
+        return True
 
     def _print(self, line: str) -> None:
         self._console.print(Text(line), soft_wrap=True)

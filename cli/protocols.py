@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ..errors import UserError
 from ..ledger import Totals
-from ..models import default_judge, is_local
+from ..models import is_local
 from ..protocols import lint, load_protocol
 from ..protocols.schema import KeyQuestion, Protocol, Provenance, ReasoningQuestion
 from ..runs import checked
@@ -29,16 +29,18 @@ def create_and_show(
 ) -> int:
     """Make a protocol, write and print it."""
     del yes
-    console, name = make_console(), judge or default_judge()
+    console, name = make_console(), checked.judge(judge)
     if (query is None) == (task is None):
         raise UserError('give the query that reports shall answer, as --query "…" or --task FILE#ID')
+    checked.positive(questions=rest["questions"], reasoning=rest["reasoning"])
+    checked.positive(budget_usd=rest["budget_usd"], budget_tokens=rest["budget_tokens"])
     chosen = read_task(task) if task is not None else task_of(read_query(query or ""))
     wish = Wish(
         task=chosen,
         judge=name,
         mode=checked.mode(rest["mode"], embedded=is_local(name)),
         search=checked.search(rest["search"]),
-        as_of=checked.date(rest["as_of"]) or chosen.as_of,
+        as_of=checked.date(rest["as_of"]) or checked.date(chosen.as_of),
         exclude_hosts=checked.hosts(rest["exclude_hosts"]),
         questions=rest["questions"] or DEFAULT_QUESTIONS,
         reasoning=rest["reasoning"] or DEFAULT_REASONING,

@@ -28,7 +28,8 @@ def looking_options(function: Decorated) -> Decorated:
                 "--search",
                 multiple=True,
                 metavar="BACKEND",
-                help="ddgs:duckduckgo (default), searxng:URL, serper, tavily, brave, corpus:PATH; repeat for several.",
+                help="ddgs:ENGINES (ddgs:duckduckgo,brave,mojeek is the default), searxng:URL, serper, tavily, brave, "
+                "corpus:PATH; repeat for several.",
             ),
             click.option("--as-of", metavar="DATE", help="Look as of this day (YYYY-MM-DD) [default: today]"),
             click.option(

@@ -12,7 +12,6 @@ from ..core import Task
 from ..errors import UserError
 from ..ledger import Mode as LedgerMode
 from ..models.describing import is_local
-from ..models.providers import default_judge
 from ..protocols import load_protocol
 from ..protocols.schema import Mode, Protocol
 from . import checked
@@ -59,10 +58,12 @@ def prepare(
     chosen = task_of(read_query(query)) if query is not None else read_task(task) if isinstance(task, str) else task
     given = [reports] if isinstance(reports, (str, Path)) or not isinstance(reports, Sequence) else list(reports)
     cases, protocols = gather(given, task=chosen, tasks=tasks, clean=clean, ledger=ledger), _protocols(protocol)
-    name = judge or default_judge()
+    name, day = checked.judge(judge), checked.date(as_of) or checked.date(checked.common_date(cases, protocols))
     checked.protocols_fit(cases, protocols)
+    checked.protocols_in_time(day or checked.today(), protocols)
     checked.positive(max_claims=max_claims, questions=questions, reasoning=reasoning)
     checked.positive(budget_tokens=budget_tokens, budget_usd=budget_usd)
+    checked.share(floor=floor)
     return Ask(
         cases=cases,
         judge=name,
@@ -70,7 +71,7 @@ def prepare(
         search=checked.search(search),
         exclude_hosts=checked.hosts([*_listed(exclude_hosts), *(home_of(str(g)) for g in given if is_address(g))]),
         mode=checked.mode(mode, embedded=is_local(name)),
-        as_of=checked.date(as_of) or checked.common_date(cases, protocols),
+        as_of=day,
         protocols=protocols,
         out=None if out is None else Path(out),
         ledger=None if ledger is None else Path(ledger),

@@ -12,7 +12,6 @@ from .cases import Case
 from .data import DEFAULT_FLOOR
 from .files import short_digest, slug
 
-DEFAULT_SEARCH = ("ddgs:duckduckgo",)
 DEFAULT_QUESTIONS = 10
 DEFAULT_REASONING = 3
 RUNS = Path("dream-runs")

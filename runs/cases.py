@@ -77,7 +77,7 @@ def gather(
         for (given, _), (case_task, report) in zip(found, cases, strict=True)
     ]
     if left := _doubles(cases):
-        raise UserError(f"two reports are called {sorted(left)[0][1]!r}: rename one of the files")
+        raise UserError(_told_twice(sorted(left)[0], found, cases))
     return tuple(cases)
 
 
@@ -107,6 +107,18 @@ def _own_task(report: Report) -> Task:
 def _doubles(cases: Sequence[Case]) -> set[tuple[str, str]]:
     counts = Counter((task.id, report.id) for task, report in cases)
     return {place for place, n in counts.items() if n > 1}
+
+
+def _told_twice(place: tuple[str, str], found: Sequence[tuple[Given, Report]], cases: Sequence[Case]) -> str:
+    """Which of the things given hold two reports of one name and task, in the user's own words."""
+    names = [
+        given.id if isinstance(given, Report) else str(given)
+        for (given, _), (task, report) in zip(found, cases, strict=True)
+        if (task.id, report.id) == place
+    ]
+    if len(set(names)) == 1 and len(names) > 1 and not isinstance(found[0][0], Report):
+        return f"{names[0]} is given twice, or holds two reports of one name ({place[1]!r}) on one query: leave one out"
+    return f"{' and '.join(dict.fromkeys(names))} have the same name ({place[1]!r}): rename one of them"
 
 
 def _renamed(report: Report, given: Given) -> Report:

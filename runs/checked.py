@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+import math
+from collections.abc import Collection, Sequence
 
 from ..errors import UserError
+from ..models.providers import default_judge
 from ..protocols.catalogue import METRICS
 from ..protocols.schema import Mode, Protocol
-from .ask import DEFAULT_SEARCH
+from ..tools import DEFAULT_SEARCH
 from .cases import Case
+
+
+def judge(wanted: str | None) -> str:
+    """None: the default one. Raises UserError for an empty name, which is never the embedded judge by itself."""
+    if wanted is None:
+        return default_judge()
+    if not wanted.strip():
+        raise UserError("--judge is empty: name one (provider/model, URL#model, local), or leave the option out")
+    return wanted.strip()
 
 
 def metrics(wanted: Sequence[str] | None) -> tuple[str, ...]:
@@ -51,13 +62,34 @@ def mode(wanted: Mode | str | None, *, embedded: bool) -> Mode:
 
 
 def date(value: dt.date | str | None) -> dt.date | None:
-    """A date, or ``YYYY-MM-DD``. Raises UserError."""
-    if value is None or isinstance(value, dt.date):
-        return value
+    """A date, or ``YYYY-MM-DD``, that is not in the future. Raises UserError."""
+    if value is None:
+        return None
+    if isinstance(value, dt.datetime):
+        value = value.date()
     try:
-        return dt.date.fromisoformat(value)
+        day = value if isinstance(value, dt.date) else dt.date.fromisoformat(value)
     except ValueError:
         raise UserError(f"the as-of date {value!r} is no date: write YYYY-MM-DD") from None
+    if day > today():
+        raise UserError(f"the as-of date {day} lies in the future (today is {today()}): nobody can judge as of then")
+    return day
+
+
+def today() -> dt.date:
+    """The day it is in UTC or here, whichever is later."""
+    now = dt.datetime.now(dt.UTC)
+    return max(now.date(), now.astimezone().date())
+
+
+def protocols_in_time(day: dt.date, protocols: Sequence[Protocol]) -> None:
+    """No protocol may be of a later day than the one as of which is judged. Raises UserError."""
+    for protocol in protocols:
+        if protocol.as_of.day > day:
+            raise UserError(
+                f"the protocol is as of {protocol.as_of.day} and knows what came after {day}, as of which reports are "
+                f"judged: give --as-of {protocol.as_of.day} or later, or another protocol"
+            )
 
 
 def common_date(cases: Sequence[Case], protocols: Sequence[Protocol]) -> dt.date | None:
@@ -81,7 +113,34 @@ def protocols_fit(cases: Sequence[Case], protocols: Sequence[Protocol]) -> None:
 
 
 def positive(**values: float | None) -> None:
-    """No value may be zero or below; the names are those of options. Raises UserError."""
+    """Each value must be a finite number above zero; the names are those of options. Raises UserError."""
     for name, value in values.items():
-        if value is not None and value <= 0:
-            raise UserError(f"--{name.replace('_', '-')} must be above 0, not {value}")
+        if value is not None and not 0 < value < math.inf:
+            raise UserError(f"--{name.replace('_', '-')} must be above 0, and a number, not {value}")
+
+
+def share(**values: float) -> None:
+    """Each value must lie in [0, 1]; the names are those of options. Raises UserError."""
+    for name, value in values.items():
+        if not 0 <= value <= 1:
+            raise UserError(f"--{name.replace('_', '-')} must lie between 0 and 1, not {value}")
+
+
+def gates(given: Sequence[str], names: Collection[str], *, example: str, bare: str = "") -> dict[str, float]:
+    """``NAME=VALUE`` pairs with values from 0 to 100; a value alone is about ``bare``. Raises UserError."""
+    found: dict[str, float] = {}
+    for gate in given:
+        name, _, text = gate.rpartition("=")
+        name = name.strip().lower() or bare
+        try:
+            value = float(text)
+        except ValueError:
+            raise UserError(f"--fail-under {gate!r}: write {example}") from None
+        if not name:
+            raise UserError(f"--fail-under {gate!r}: write {example}")
+        if name not in names:
+            raise UserError(f"--fail-under: there is no {name!r}: choose among {', '.join(names)}")
+        if not 0 <= value <= 100:
+            raise UserError(f"--fail-under {gate!r}: the value must lie between 0 and 100")
+        found[name] = value
+    return found

@@ -15,9 +15,11 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from ..errors import DreamError
-from ..models import default_judge, describe, is_local, known_keys
+from ..models import describe, is_local, known_keys
+from ..tools import DEFAULT_SEARCH
 from ..tools import known_keys as tool_keys
-from .ask import DEFAULT_SEARCH, default_ledger
+from . import checked
+from .ask import default_ledger
 
 State = Literal["ok", "note", "bad"]
 LIMIT_S = 8.0
@@ -46,7 +48,7 @@ Checker = Callable[[], tuple[State, str]]
 
 async def examine(judge: str | None = None, search: Sequence[str] = (), ledger: Path | None = None) -> list[Check]:
     """Make all checks at the same time, each at most 8 seconds. Nothing is sent but connections being opened."""
-    name, backends = judge or default_judge(), tuple(search) or DEFAULT_SEARCH
+    name, backends = checked.judge(judge), tuple(search) or DEFAULT_SEARCH
     checks: list[tuple[str, Checker]] = [
         ("python", _python),
         ("judge", lambda: _judge(name)),

@@ -24,6 +24,7 @@ from ..reports import (
     uncut,
 )
 from ..tools import registrable_domain
+from . import checked
 from .fetching import fetch_reports, is_address
 
 STDIN = "-"
@@ -151,17 +152,7 @@ MEASURES = {
 
 def read_floors(given: Sequence[str]) -> dict[str, float]:
     """``NAME=PERCENT`` pairs; a bare number is about ``cited``. Raises UserError."""
-    floors: dict[str, float] = {}
-    for text in given:
-        name, _, value = text.rpartition("=")
-        try:
-            floors[name.strip().lower() or "cited"] = float(value)
-        except ValueError:
-            raise UserError(f"--fail-under {text!r}: write NAME=PERCENT, such as cited=40") from None
-    for name in floors:
-        if name not in MEASURES:
-            raise UserError(f"--fail-under: there is no {name!r}: choose among {', '.join(MEASURES)}")
-    return floors
+    return checked.gates(given, MEASURES, example="NAME=PERCENT, such as cited=40", bare="cited")
 
 
 def below(view: Overview, floors: Mapping[str, float]) -> list[str]:

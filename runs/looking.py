@@ -14,8 +14,8 @@ from ..core import AsOf
 from ..errors import UserError
 from ..ledger import Event, Ledger
 from ..ledger import Mode as LedgerMode
-from ..tools import Page, SearchResult, Toolbox, open_toolbox
-from .ask import DEFAULT_SEARCH, default_ledger
+from ..tools import DEFAULT_SEARCH, Page, SearchResult, Toolbox, open_toolbox
+from .ask import default_ledger
 from .perform import Outside, keys_to_mask
 
 RUN = "look"

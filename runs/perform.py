@@ -15,14 +15,15 @@ from pydantic import TypeAdapter
 from .. import models, tools
 from ..agents.prompts_creator import VERSION as CREATOR_VERSION
 from ..core import AsOf, Json
-from ..errors import AccountRefused, BudgetReached, HostStop, UserError
+from ..errors import AccountRefused, BudgetReached, HostStop, InputError, UserError
 from ..evaluators import CLAIMS_VERSION, VERSIONS, Settings, route
-from ..ledger import Budget, Ledger
+from ..ledger import Budget, Ledger, Totals
 from ..ledger import Mode as LedgerMode
 from ..models import Limits, is_local, open_model, parse_judge
 from ..protocols.schema import Mode, Protocol
 from ..reports.data import Report
 from ..tools import Endpoints, Toolbox, open_toolbox
+from . import checked
 from .ask import Ask, default_ledger, search_identity
 from .control import Control
 from .data import Exit, ReportRef, RunConfig, RunState, UnitResult
@@ -120,13 +121,16 @@ async def perform(
         with Ledger.open(config.ledger, run=config.run, mode=ledger_mode, secrets=keys, budget=budget) as ledger:
             ledger.listen(watcher.event)
             control.on_stop(ledger.stop)
+            if known_totals(folder, config, ledger.totals()) != ledger.totals():
+                watcher.note(f"the ledger {config.ledger} does not know this run: what it used before is not counted")
             kept = Kept(work, folder).whole()
             if kept is not None:
-                watcher.whole(kept, ledger.totals())
-                return _end(config, folder, ledger, kept, control)
+                totals = known_totals(folder, config, ledger.totals())
+                watcher.whole(kept, totals)
+                return _end(config, folder, totals, kept, control)
             desk = Desk(ask, folder, ledger, watcher, control, outside)
             lines, config = await _work(work, config, desk)
-            return _end(config, folder, ledger, lines, control)
+            return _end(config, folder, ledger.totals(), lines, control)
 
 
 def keys_to_mask() -> tuple[str, ...]:
@@ -139,11 +143,14 @@ def configure(ask: Ask, folder: RunFolder) -> RunConfig:
     before, judge = folder.config(), shown_name(ask.judge)
     now = dt.datetime.now(dt.UTC).replace(microsecond=0)
     started = before.as_of if before is not None and not before.as_of.given else AsOf(day=now.date(), given=False)
+    as_of = AsOf(day=ask.as_of) if ask.as_of else started
+    if before is not None:  # a run goes on as of its first day
+        checked.protocols_in_time(as_of.day, ask.protocols)
     return RunConfig(
         run=before.run if before else f"{slug(folder.path.name)}-{random_names.token_hex(4)}",
         version=_version(),
         created_at=before.created_at if before else now,
-        as_of=AsOf(day=ask.as_of) if ask.as_of else started,
+        as_of=as_of,
         tasks=tuple({task.id: task for task, _ in ask.cases}.values()),
         reports=tuple(_ref(task.id, report) for task, report in ask.cases),
         judge=judge,
@@ -248,8 +255,17 @@ def _toolbox(config: RunConfig, desk: Desk) -> AbstractAsyncContextManager[Toolb
     )
 
 
+def known_totals(folder: RunFolder, config: RunConfig, counted: Totals) -> Totals:
+    """What the ledger counted; of a ledger that does not know the run (a new one), what the run's summary says."""
+    try:
+        stored = folder.load("summary.json", Summary) if counted == Totals() else None
+    except InputError:  # of another version, or broken
+        return counted
+    return stored.totals if stored is not None and stored.run == config.run else counted
+
+
 def _end(
-    config: RunConfig, folder: RunFolder, ledger: Ledger, lines: Sequence[UnitResult], control: Control
+    config: RunConfig, folder: RunFolder, totals: Totals, lines: Sequence[UnitResult], control: Control
 ) -> RunResult:
     cause, planned = control.cause, len(config.reports) * len(config.metrics)
     state = state_after(cause) if cause is not None and len(lines) < planned else RunState.FINISHED
@@ -257,7 +273,7 @@ def _end(
         folder.finish(lines)
     reason = "" if state is RunState.FINISHED else str(cause)
     agreement = agreement_of(config.judge, endpoint=config.endpoint)
-    summary = summarise(config, lines, ledger.totals(), state=state, reason=reason, agreement=agreement)
+    summary = summarise(config, lines, totals, state=state, reason=reason, agreement=agreement)
     folder.save("summary.json", summary)
     return RunResult(folder.path, config, state, reason, tuple(lines), summary)
 

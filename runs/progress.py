@@ -23,6 +23,8 @@ class Notice:
 
     kind: NoticeKind
     text: str
+    about: str = ""
+    """Of a wait: for what and why, without the seconds."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,8 @@ class Watcher:
         now = self.progress
         if event.phase == "wait":
             now.waits[event.subject] = Wait(event.subject, event.reason, time.monotonic() + event.seconds)
-            self._tell(Notice("wait", f"waiting {event.seconds:.0f} s for {event.subject}: {event.reason}"))
+            about = f"{event.subject}: {event.reason}"
+            self._tell(Notice("wait", f"waiting {event.seconds:.0f} s for {about}", about))
             return
         if event.phase == "reused":
             now.reused_calls += 1

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from pathlib import Path
 
 import pytest
-from dream_eval.core import Task
+from dream_eval.core import AsOf, Task
 from dream_eval.errors import InputError, UserError
+from dream_eval.protocols.schema import Maker, Mode, Protocol
 from dream_eval.runs.api import prepare
+from dream_eval.runs.ask import Ask
 
 TASKS = [
     {"id": "q1", "prompt": "What do tides move?", "language": "en-GB", "as_of": "2025-01-01"},
@@ -59,3 +62,37 @@ def test_the_text_as_given_when_asked(folder: Path) -> None:
         prepare([folder / "chat.md"], query="q", judge="local", clean=clean).cases[0][1].text for clean in (True, False)
     ]
     assert texts == [TEXT, "Here is the report:\n\n" + TEXT]
+
+
+def protocol(day: str, *, given: bool = True) -> Protocol:
+    maker = Maker(model="m", mode=Mode.STATIC, prompt_version=1)
+    as_of = AsOf(day=dt.date.fromisoformat(day), given=given)
+    made = dt.datetime(2025, 1, 1, tzinfo=dt.UTC)
+    task = Task(id="q", prompt="q")
+    return Protocol(task=task, as_of=as_of, created_at=made, maker=maker, key_questions=(), reasoning_questions=())
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_a_protocol_of_a_later_day_is_refused(folder: Path, given: bool) -> None:
+    def ask(day: str | None, made: str) -> Ask:
+        wishes = {"protocol": protocol(made, given=given), "judge": "local", "as_of": day}
+        return prepare(folder / "system" / "q2.md", query="q", **wishes)  # type: ignore[arg-type]
+
+    with pytest.raises(UserError, match=r"as of 2025-03-02 .* after 2025-03-01"):
+        ask("2025-03-01", "2025-03-02")
+    assert ask("2025-03-02", "2025-03-01").as_of == dt.date(2025, 3, 2)
+    assert ask(None, "2025-03-01").as_of == (dt.date(2025, 3, 1) if given else None)
+    with pytest.raises(UserError, match="2199-01-01"):
+        ask(None, "2199-01-01")
+
+
+def test_the_default_search_is_that_of_the_tools(folder: Path) -> None:
+    from dream_eval.tools import DEFAULT_SEARCH
+
+    assert prepare(folder / "system" / "q2.md", query="q", judge="local").search == DEFAULT_SEARCH
+    from dream_eval.cli.evaluate import command as evaluate
+    from dream_eval.cli.read import command as read
+
+    for command in (evaluate, read):
+        text = next(option.help for option in command.params if option.name == "search")  # type: ignore[attr-defined]
+        assert f"{DEFAULT_SEARCH[0]} is the default" in text

@@ -113,6 +113,19 @@ def test_a_run_is_exported_imported_and_replayed_elsewhere(world: Any, dream: Dr
     assert run_name in dream("ledger", "show", "--ledger", "mine.sqlite")[1]
 
 
+def test_a_ledger_that_does_not_know_the_run_leaves_its_totals_alone(world: Any, dream: Dream) -> None:
+    world.wishes = {"metrics": "wq,da"}
+    assert dream(*world.command())[0] == 0
+    before = json.loads((world.out / "summary.json").read_text())
+    assert before["totals"]["kinds"]
+    world.ledger.unlink()
+    for _ in range(2):
+        code, out, _ = dream(*world.command())
+        assert code == 0
+        assert f"the ledger {world.ledger} does not know this run" in " ".join(out.split())
+        assert json.loads((world.out / "summary.json").read_text()) == before
+
+
 def test_gates(world: Any, dream: Dream) -> None:
     world.wishes = {"metrics": "factuality,da"}
     for gate, expected in (("factuality=75", 0), ("factuality=75.5", 10), ("da=1", 6)):
@@ -213,6 +226,7 @@ def test_budget_and_refused_account_have_their_exit_codes(world: Any, dream: Dre
     code, out, _ = dream(*world.command("--budget-tokens", "6000"))
     assert code == 4
     assert "budget reached" in out
+    assert "to continue, raise --budget-tokens (now 6000) in: " in out
     with judge_of_world(key="sk-right-0123456789") as chat:
         world.wishes = {"judge": chat.judge, "out": world.folder / "other"}
         code, out, _ = dream(*world.command(), DREAM_API_KEY="sk-wrong-0123456789")
