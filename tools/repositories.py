@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core import Json, SearchState
 from ..ledger import Answer
+from ..reports import scalar_json
 from .limits import Endpoints, ToolLimits
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class GitHub:
             ]
             answer = _answer(SearchState.OK if found else SearchState.EMPTY)
             assert isinstance(answer.body, dict)
-            return Answer(body={**answer.body, "files": found})
+            return Answer(body={**answer.body, "files": scalar_json(found)})
 
         if not self._token:
             return _answer(SearchState.FAILED, "code search needs GITHUB_TOKEN")
@@ -201,5 +202,5 @@ def _answer(
     state: SearchState, reason: str = "", repositories: list[dict[str, Json]] | None = None, blob: bytes | None = None
 ) -> Answer:
     usable = state in (SearchState.OK, SearchState.EMPTY)
-    body: Json = {"state": state.value, "reason": reason, "repositories": list(repositories or [])}
+    body: Json = {"state": state.value, "reason": reason, "repositories": scalar_json(repositories or [])}
     return Answer(body=body, blob=blob, usable=usable, reason="" if usable else reason)

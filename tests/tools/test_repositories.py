@@ -124,3 +124,13 @@ async def test_the_page_itself_when_the_api_is_blocked(box):
             page = await toolbox.read("https://github.com/river/sediment")
     assert page.state is not PageState.OK
     assert "refused" in page.reason
+
+
+async def test_half_characters_are_replaced(box):
+    server_side = FakeGitHub([FakeRepository("river/half", "Sediment \ud800")])
+    async with web_server({"*": server_side}) as server, box(server) as toolbox:
+        found = await toolbox.github_search("sediment")
+        page = await toolbox.read("https://github.com/river/half")
+    assert found.repositories[0].description == "Sediment \ufffd"
+    assert "Sediment \ufffd" in page.text
+    found.model_dump_json()
