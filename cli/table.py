@@ -70,7 +70,9 @@ def score_table(summary: Summary, *, titles: bool = True) -> Table:
 
 def _blocks(console: Console, summary: Summary) -> None:
     """The same, report by report, where the table is too wide: lines may be wrapped, and nothing is cut."""
-    for report in summary.reports:
+    for number, report in enumerate(summary.reports):
+        if number:
+            console.print()
         console.print(Text(one_line(report.name), style="bold"), soft_wrap=True)
         vertical = None
         for name in _metrics(summary):
