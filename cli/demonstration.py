@@ -10,6 +10,7 @@ from ..runs.data import Exit, RunState
 from ..runs.faults import demo_folder, finding_count, load_faults, named_faults
 from ..runs.perform import RunResult
 from ..runs.ready import check_ready
+from ..runs.summary import Summary
 from .evaluating import closing, go_on, make_console, run
 from .expect import expect
 from .table import show_summary
@@ -68,15 +69,28 @@ def show_faults(console: Console, result: RunResult) -> None:
     named = named_faults(faults, result.results)
     found, alarms = (finding_count(result.results, report) for report in ("flawed", "sound"))
     console.print()
+    alike = same_for_all(result.summary)
+    if alike:
+        _say(console, f"Every report has the same score for {', '.join(alike)}: this judge does not tell them apart.")
     _say(console, f"Planted faults of flawed.md named among its findings: {len(named)} of {len(faults)}", style="bold")
     _say(
         console,
-        f"It has {found} findings of such kinds (contradicted claims, reasoning flaws); sound.md, which has no planted "
-        f"fault, has {alarms}.",
+        f"Findings of such kinds (contradicted claims, reasoning flaws) in all: {found} on flawed.md, {alarms} on "
+        "sound.md, which has no planted fault. Its missing key facts and failing citations are alarms too.",
     )
     for fault in faults:
         word = "named " if fault.id in named else "missed"
         _say(console, f"  {word} {fault.id} ({fault.kind.replace('_', ' ')}): {fault.text}")
+
+
+def same_for_all(summary: Summary) -> list[str]:
+    """Metrics that gave all reports one and the same score."""
+    scores: dict[str, list[float]] = {}
+    for report in summary.reports:
+        for cell in report.scores:
+            if cell.score is not None:
+                scores.setdefault(cell.metric, []).append(round(cell.score, 1))
+    return [metric for metric, seen in scores.items() if len(seen) > 1 and len(set(seen)) == 1]
 
 
 def _say(console: Console, line: str, style: str = "") -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..core import Task
 from ..errors import InputError, UserError
-from ..reports import join, load_reports, load_tasks
+from ..reports import join, load_reports, load_tasks, scalar
 from ..reports.data import Report
 from .fetching import fetch_reports, is_address
 from .files import short_digest
@@ -46,7 +46,7 @@ def read_query(text: str) -> str:
             raise InputError(f"the query cannot be read ({error})", path=path) from None
     if not text.strip():
         raise UserError('the query is empty: give the question that the reports answer, as --query "…"')
-    return text.strip()
+    return scalar(text.strip())
 
 
 def task_of(prompt: str) -> Task:

@@ -12,6 +12,7 @@ from dream_eval.errors import InputError, UserError
 from dream_eval.protocols.schema import Maker, Mode, Protocol
 from dream_eval.runs.api import prepare
 from dream_eval.runs.ask import Ask
+from dream_eval.runs.cases import read_query, task_of
 
 TASKS = [
     {"id": "q1", "prompt": "What do tides move?", "language": "en-GB", "as_of": "2025-01-01"},
@@ -96,3 +97,7 @@ def test_the_default_search_is_that_of_the_tools(folder: Path) -> None:
     for command in (evaluate, read):
         text = next(option.help for option in command.params if option.name == "search")  # type: ignore[attr-defined]
         assert f"{DEFAULT_SEARCH[0]} is the default" in text
+
+
+def test_bytes_that_are_no_text_become_marks() -> None:
+    assert task_of(read_query("What is \udcff?")).prompt == "What is \ufffd?"

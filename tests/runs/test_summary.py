@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from dream_eval.cli.demonstration import same_for_all
 from dream_eval.core import AsOf, Coverage, Outcome, Status, Task
 from dream_eval.evaluators.results import Evidence, Item, MetricResult
 from dream_eval.ledger import Totals
@@ -199,3 +200,8 @@ def test_measured_agreement_is_found_by_name_or_endpoint(tmp_path: Path) -> None
     (one,) = agreement_of("other", path=path)
     assert one.line() == "support verdicts: balanced accuracy 0.43 (guessing: 0.33) on a set, n = 120, 2026-10-01"
     assert all(a.n > 0 for a in agreement_of("local"))
+
+
+def test_a_judge_that_gives_everybody_the_same_is_found_out() -> None:
+    lines = [line("a", "wq", 75.0), line("b", "wq", 75.04), line("a", "ci", 10.0), line("b", "ci", 90.0)]
+    assert same_for_all(summary([*lines, line("a", "rq", 60.0), line("b", "rq", None)], "a", "b")) == ["wq"]
