@@ -19,13 +19,15 @@ HEAD = 24
 """Characters of a report's name above its column."""
 ANY_WIDTH = 100_000
 """Characters: wider than any table, to measure one."""
+FORMS = ((True, False), (True, True), (False, False), (False, True))
+"""(Metrics with titles, cells on two lines): the first form that fits is drawn."""
 QUIET_FLAGS = frozenset({"thin"})
 """Flags that the cell itself tells."""
 
 
 def show_summary(console: Console, summary: Summary) -> None:
     """Scores, how far they go, and the worst findings of each report."""
-    tables = (score_table(summary, titles=titles) for titles in (True, False))
+    tables = (score_table(summary, titles=titles, stacked=stacked) for titles, stacked in FORMS)
     table = next((table for table in tables if _fits(console, table)), None)
     if table is not None:
         console.print(table)
@@ -42,21 +44,22 @@ def _fits(console: Console, table: Table) -> bool:
     return needed <= console.width
 
 
-def score_table(summary: Summary, *, titles: bool = True) -> Table:
+def score_table(summary: Summary, *, titles: bool = True, stacked: bool = False) -> Table:
     """One row a metric grouped by vertical, one column a report; each cell: score, interval, coverage.
 
-    ``titles``: whether metrics have their title beside their name. No column may get narrower than its widest cell:
-    the measured minimum of the table says whether it fits without a cut figure.
+    ``titles``: whether metrics have their title beside their name; ``stacked``: coverage below the score. No column may
+    get narrower than its widest cell: the measured minimum of the table says whether it fits without a cut figure.
     """
     table, names = Table(title=None, header_style="bold", pad_edge=False), _metrics(summary)
-    rows = {name: [_cell(_of(report, name)) for report in summary.reports] for name in names}
+    rows = {name: [_cell(_of(report, name), stacked=stacked) for report in summary.reports] for name in names}
     units = [_units(report) for report in summary.reports]
     labels = {name: _label(name) if titles else f"  {name}" for name in names}
     heads = (*labels.values(), *(METRICS[name].vertical.value for name in names), "units scored")
     table.add_column("metric", no_wrap=True, min_width=max(map(len, heads)))
     for number, report in enumerate(summary.reports):
-        widest = max(cell.cell_len for cell in (units[number], *(cells[number] for cells in rows.values())))
-        table.add_column(Text(_head(report.name)), justify="right", min_width=widest)
+        cells_below = (units[number], *(cells[number] for cells in rows.values()))
+        widest = max(line.cell_len for cell in cells_below for line in cell.split("\n"))
+        table.add_column(Text(_head(report.name, widest)), justify="right", min_width=widest)
     vertical = None
     for name, cells in rows.items():
         if METRICS[name].vertical is not vertical:
@@ -83,10 +86,12 @@ def _blocks(console: Console, summary: Summary) -> None:
         console.print(Text.assemble("  units scored: ", _units(report)), soft_wrap=True)
 
 
-def _head(name: str) -> str:
-    """A column's head; of a long name the middle is left out, since its end tells reports apart."""
+def _head(name: str, width: int) -> str:
+    """A column's head, broken to the width of its figures; of a long name the middle is left out, since its end tells
+    reports apart."""
     name = one_line(name)
-    return name if len(name) <= HEAD else f"{name[: HEAD // 2 - 1]}…{name[-HEAD // 2 :]}"
+    short = name if len(name) <= HEAD else f"{name[: HEAD // 2 - 1]}…{name[-HEAD // 2 :]}"
+    return "\n".join(short[at : at + width] for at in range(0, len(short), max(1, width)))
 
 
 def _label(name: str) -> str:
@@ -102,7 +107,7 @@ def _metrics(summary: Summary) -> list[str]:
     return [name for name in METRICS if name in seen]
 
 
-def _cell(score: Score | None) -> Text:
+def _cell(score: Score | None, *, stacked: bool = False) -> Text:
     if score is None:
         return Text("not reached", style="dim")
     if score.status is Status.NOT_APPLICABLE:
@@ -113,7 +118,8 @@ def _cell(score: Score | None) -> Text:
     if score.interval is not None:
         text.append(f" [{score.interval.low:.0f}–{score.interval.high:.0f}]", style="not bold")
     if score.coverage is not None:
-        text.append(f" {score.coverage.decided}/{score.coverage.checked}", style="not bold dim")
+        gap = "\n" if stacked else " "
+        text.append(f"{gap}{score.coverage.decided}/{score.coverage.checked}", style="not bold dim")
     if not score.ranked:
         text.append(" thin", style="yellow")
     return text

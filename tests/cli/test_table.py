@@ -68,14 +68,22 @@ def test_no_figure_is_cut_at_any_width(reports: int, width: int) -> None:
     lines = file.getvalue().splitlines()
     for n in range(reports):
         value = 10.0 * n + 11
-        cell = f"{value:.1f} [{value - 9:.0f}–{value + 9:.0f}] 1234/5678 thin"
+        cell = f"{value:.1f} [{value - 9:.0f}–{value + 9:.0f}]"
         assert sum(line.count(cell) for line in lines) == len(METRICS), (cell, lines)
+    assert sum(line.count("1234/5678 thin") for line in lines) == reports * len(METRICS)
     assert "…" not in "".join(line for line in lines if "1234/5678" in line)
     assert sum(line.count("6/6 below floor") for line in lines) == reports
 
 
+def test_three_reports_are_a_table_on_an_ordinary_terminal() -> None:
+    file = io.StringIO()
+    show_summary(Console(file=file, width=80, color_system=None, markup=False, highlight=False), summary(3))
+    lines = file.getvalue().splitlines()
+    assert sum("11.0 [2–20]" in line and "31.0 [22–40]" in line for line in lines) == len(METRICS)
+
+
 def test_the_table_is_a_table_where_it_fits_and_tells_reports_apart() -> None:
-    for width, title in ((110, True), (90, False)):
+    for width, title in ((110, True), (60, False)):
         file = io.StringIO()
         show_summary(Console(file=file, width=width, color_system=None, markup=False, highlight=False), summary(2))
         head = "".join(file.getvalue().splitlines()[1:3])
