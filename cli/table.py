@@ -21,6 +21,22 @@ ANY_WIDTH = 100_000
 """Characters: wider than any table, to measure one."""
 FORMS = ((True, False), (True, True), (False, False), (False, True))
 """(Metrics with titles, cells on two lines): the first form that fits is drawn."""
+WORDS = {
+    "most_important_claims": "only the most important claims were checked",
+    "claims_incomplete": "a part of the report could not be searched for claims",
+    "no_citations": "no claim cites a source",
+    "listed_only": "sources stand in a list only, no claim cites one",
+    "dead_citation": "a cited page is gone",
+    "outdated": "a claim that was true earlier",
+    "windowed": "the report was too long for the judge and was read in parts",
+    "incomplete": "some domains could not be judged",
+    "unprovenanced": "the protocol's questions rest on no source",
+    "few_questions": "the protocol has fewer questions than were asked for",
+    "edited": "the protocol was edited by hand",
+    "none_decided": "evidence was read, and it decides nothing",
+    "no_check_worthy_claim": "no claim that could be checked",
+}
+"""Flags and rules in words; others are shown as they are."""
 QUIET_FLAGS = frozenset({"thin"})
 """Flags that the cell itself tells."""
 
@@ -138,14 +154,21 @@ def _notes(summary: Summary) -> list[str]:
     lines = ["[low–high]: 95 % interval, or the range of the parts; a/b: items decided of items checked."]
     if any(not s.ranked and s.score is not None for r in summary.reports for s in r.scores):
         lines.append("thin: fewer than 5 items decided, or under half of them; do not compare it.")
+    places: dict[str, list[str]] = {}
     for report in summary.reports:
         for score in report.scores:
-            if score.status is not Status.SCORED:
-                word = "failed" if score.status is Status.FAILED else "not applicable"
-                lines.append(one_line(f"{report.name} {score.metric}: {word}: {score.reason}", limit=200))
-            elif flags := [flag for flag in score.flags if flag not in QUIET_FLAGS]:
-                lines.append(one_line(f"{report.name} {score.metric}: {', '.join(flags)}", limit=200))
-    return lines
+            for said in _said(score):
+                places.setdefault(said, []).append(f"{report.name} {score.metric}")
+    return lines + [one_line(f"{', '.join(where)}: {said}", limit=300) for said, where in places.items()]
+
+
+def _said(score: Score) -> list[str]:
+    """What must be known of a cell, in words."""
+    if score.status is Status.FAILED:
+        return [f"failed: {score.reason}"]
+    if score.status is Status.NOT_APPLICABLE:
+        return [f"not applicable: {WORDS.get(score.reason, score.reason)}"]
+    return [WORDS.get(flag, flag) for flag in score.flags if flag not in QUIET_FLAGS]
 
 
 def _agreement(summary: Summary) -> list[str]:

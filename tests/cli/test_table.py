@@ -75,6 +75,23 @@ def test_no_figure_is_cut_at_any_width(reports: int, width: int) -> None:
     assert sum(line.count("6/6 below floor") for line in lines) == reports
 
 
+def test_flags_are_told_in_words_and_once() -> None:
+    made = summary(2)
+    flagged = tuple(
+        report.model_copy(
+            update={"scores": (report.scores[0].model_copy(update={"flags": ("thin", "windowed", "new_flag")}),)}
+        )
+        for report in made.reports
+    )
+    file = io.StringIO()
+    show_summary(Console(file=file, width=300, color_system=None), made.model_copy(update={"reports": flagged}))
+    said = [line for line in file.getvalue().splitlines() if "read in parts" in line]
+    assert len(said) == 1
+    assert "#t0 wq" in said[0]
+    assert "#t1 wq" in said[0]
+    assert "new_flag" in file.getvalue()
+
+
 def test_three_reports_are_a_table_on_an_ordinary_terminal() -> None:
     file = io.StringIO()
     show_summary(Console(file=file, width=80, color_system=None, markup=False, highlight=False), summary(3))
