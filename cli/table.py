@@ -43,12 +43,14 @@ QUIET_FLAGS = frozenset({"thin"})
 
 def show_summary(console: Console, summary: Summary) -> None:
     """Scores, how far they go, and the worst findings of each report."""
-    tables = (score_table(summary, titles=titles, stacked=stacked) for titles, stacked in FORMS)
-    table = next((table for table in tables if _fits(console, table)), None)
+    tables = ((titles, score_table(summary, titles=titles, stacked=stacked)) for titles, stacked in FORMS)
+    titled, table = next(((titles, table) for titles, table in tables if _fits(console, table)), (True, None))
     if table is not None:
         console.print(table)
     else:
         _blocks(console, summary)
+    if not titled:
+        console.print(Text("; ".join(f"{n}: {METRICS[n].title.lower()}" for n in _metrics(summary))), style="dim")
     for line in (*_notes(summary), *_agreement(summary)):
         console.print(Text(line), style="dim")
     for report in summary.reports:

@@ -108,3 +108,4 @@ def test_the_table_is_a_table_where_it_fits_and_tells_reports_apart() -> None:
         assert "#t0" in head
         assert "#t1" in head
         assert (METRICS["wq"].title in file.getvalue()) is title
+        assert ("wq: writing quality" in file.getvalue()) is not title
