@@ -3,6 +3,7 @@
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+TINY   := tests/models/test_local_plumbing.py
 PYTHON ?=
 FIND_PYTHON := for p in $(PYTHON) python3.11 python3.12 python3.13 python3 python; do \
 	  "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { command -v "$$p"; exit 0; }; \
@@ -17,8 +18,9 @@ help:                     ## list the targets
 demo: $(STAMP)            ## judge three example reports with the embedded model, no key needed
 	$(BIN)/dream demo
 
-test: $(STAMP)            ## all tests but those that run the embedded judge
-	$(BIN)/pytest -n 2 --dist loadfile
+test: $(STAMP)            ## all tests but those that run the embedded judge; those with a tiny real model alone
+	$(BIN)/pytest -n 2 --dist loadfile --ignore $(TINY)
+	$(BIN)/pytest $(TINY)
 
 judge: $(STAMP)           ## the tests that run the embedded judge for real (minutes; leave the machine alone)
 	$(BIN)/pytest -m judge -rsxX
