@@ -36,9 +36,10 @@ fix: $(STAMP)             ## format, and repair what ruff can repair
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# uv names neither index nor local folders unless told to; tests/project/test_lock.py sees to it.
 lock:                     ## write requirements.lock anew from pyproject.toml (needs uv on the path)
 	uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes \
-	  --no-emit-index-url --no-emit-find-links --no-header --quiet -o requirements.lock
+	  --no-header --quiet -o requirements.lock
 
 clean:                    ## remove the environment and all that was built
 	rm -rf $(VENV) .typing build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

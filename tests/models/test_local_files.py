@@ -59,7 +59,7 @@ class Place:
         self.server, self.folder = server, folder
         self.told: list[Progress] = []
         parts = tuple(Part(f"slice-part{i}", "0.2.0", f"slice_part{i}/data/part{i:02d}.bin") for i in (1, 2, 3))
-        index = ("--index-url", f"{server.url}/simple/", "--trusted-host", "127.0.0.1", "--isolated", "--retries", "0")
+        index = ("-i", f"{server.url}/simple/", "--trusted-host", "127.0.0.1", "--isolated", "--retries", "0")
         sha256 = hashlib.sha256(BYTES).hexdigest()
         self.origin = Origin("small.gguf", sha256, len(BYTES), f"{server.url}/hub/small.gguf", parts, index)
 
