@@ -11,7 +11,7 @@ from ..core import AsOf, Frozen, Json, Task
 from ..evaluators.results import MetricResult
 from ..protocols.schema import Mode
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 DEFAULT_FLOOR = 0.9
 """Share of expected units that must be scored (METRICS 0)."""
 
@@ -51,6 +51,7 @@ class ReportRef(Frozen):
     """One report of a run. Its text as read is kept in the folder, under ``reports/``."""
 
     id: str
+    """The system that wrote it: a system has one report a task, and a lone file is its own system."""
     task: str
     digest: str
     file: str
@@ -70,9 +71,14 @@ class RunConfig(Frozen):
     as_of: AsOf
     tasks: tuple[Task, ...]
     reports: tuple[ReportRef, ...]
-    judge: str
-    endpoint: str = ""
-    """The judge's endpoint in the ledger; empty before it was opened."""
+    judges: tuple[str, ...] = Field(min_length=1)
+    """In the order given. The first one is the maker: it makes protocols and claim lists, which all judges share."""
+    endpoints: dict[str, str] = Field(default_factory=dict)
+    """Judge to its endpoint in the ledger; missing before it was opened."""
+    repeats: int = Field(default=1, ge=1)
+    """How often every unit is judged."""
+    shard: tuple[int, int] | None = None
+    """(i, n) with 1 ≤ i ≤ n: this folder holds part i of n of a run, split by task; None: all of it."""
     metrics: tuple[str, ...]
     versions: dict[str, int]
     """Version of each metric's prompts and rules."""
@@ -94,6 +100,16 @@ class RunConfig(Frozen):
     budget_tokens: int | None = None
     floor: float = DEFAULT_FLOOR
 
+    @property
+    def maker(self) -> str:
+        """The judge that makes protocols and claim lists."""
+        return self.judges[0]
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The systems compared, in the order of their first report."""
+        return tuple(dict.fromkeys(ref.id for ref in self.reports))
+
 
 class UnitResult(Frozen):
     """One line of ``results.jsonl``: one metric of one report by one judge, once. Nothing in it is from the clock."""
@@ -102,6 +118,7 @@ class UnitResult(Frozen):
     """Unit key: SHA-256 over ``inputs``."""
     task: str
     report: str
+    """Id of the report, which is the system that wrote it."""
     metric: str
     judge: str
     repeat: int = 0

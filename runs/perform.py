@@ -153,8 +153,8 @@ def configure(ask: Ask, folder: RunFolder) -> RunConfig:
         as_of=as_of,
         tasks=tuple({task.id: task for task, _ in ask.cases}.values()),
         reports=tuple(_ref(task.id, report) for task, report in ask.cases),
-        judge=judge,
-        endpoint=before.endpoint if before and before.judge == judge else "",
+        judges=(judge,),
+        endpoints={name: place for name, place in before.endpoints.items() if name == judge} if before else {},
         metrics=ask.metrics,
         versions={metric: VERSIONS[metric] for metric in ask.metrics},
         search=ask.search,
@@ -193,7 +193,7 @@ def work_of(ask: Ask, config: RunConfig, *, afresh: bool = False) -> Work:
     return Work(
         cases=ask.cases,
         metrics=ask.metrics,
-        judge=config.judge,
+        judge=config.maker,
         conditions=conditions,
         settings=settings,
         creator=ask.mode,
@@ -234,7 +234,7 @@ async def _work(work: Work, config: RunConfig, desk: Desk) -> tuple[list[UnitRes
         except HostStop as stop:
             desk.control.stop(stop)
             return desk.folder.results(), config
-        config = config.model_copy(update={"judge": judge.name, "endpoint": judge.endpoint})
+        config = config.model_copy(update={"judges": (judge.name,), "endpoints": {judge.name: judge.endpoint}})
         desk.folder.save("run.json", config)
         work = replace(work, judge=judge.name)
         route(work.metrics, judge, toolbox, work.settings.mode)
@@ -272,7 +272,7 @@ def _end(
     if state is RunState.FINISHED:
         folder.finish(lines)
     reason = "" if state is RunState.FINISHED else str(cause)
-    agreement = agreement_of(config.judge, endpoint=config.endpoint)
+    agreement = agreement_of(config.maker, endpoint=config.endpoints.get(config.maker))
     summary = summarise(config, lines, totals, state=state, reason=reason, agreement=agreement)
     folder.save("summary.json", summary)
     return RunResult(folder.path, config, state, reason, tuple(lines), summary)

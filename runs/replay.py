@@ -74,7 +74,7 @@ def ask_again(folder: RunFolder, config: RunConfig, *, out: Path) -> Ask:
     names = [f"protocols/given-{digest[:12]}.json" for digest in config.protocols.values()]
     return Ask(
         cases=tuple(cases),
-        judge=config.judge,
+        judge=config.maker,
         metrics=config.metrics,
         search=config.search,
         exclude_hosts=config.exclude_hosts,

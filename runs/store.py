@@ -109,9 +109,13 @@ class RunFolder:
         """Store one unit: on disk when this returns. Raises OSError."""
         append_line(self.results_path, self._line(result))
 
+    def lines(self) -> Iterable[UnitResult]:
+        """The readable lines of ``results.jsonl`` in their order, one at a time; others are skipped."""
+        return _units(self.results_path)
+
     def results(self) -> list[UnitResult]:
-        """All readable lines of ``results.jsonl`` in their order; others are skipped."""
-        return list(_units(self.results_path))
+        """The same as a list."""
+        return list(self.lines())
 
     def known(self) -> dict[str, UnitResult]:
         """Every settled unit by its key, of this plan and of earlier ones. Of several the last counts."""

@@ -22,6 +22,8 @@ class Score(Frozen):
     """One cell of the table."""
 
     metric: str
+    judge: str
+    repeat: int = 0
     vertical: Vertical
     status: Status
     score: float | None = None
@@ -109,7 +111,7 @@ def summarise(
         state=state,
         reason=reason,
         as_of=config.as_of,
-        judge=config.judge,
+        judge=config.maker,
         agreement=tuple(agreement),
         reports=reports,
         expected=expected,
@@ -164,6 +166,8 @@ def _score(line: UnitResult) -> Score:
     thin = "thin" in result.flags
     return Score(
         metric=line.metric,
+        judge=line.judge,
+        repeat=line.repeat,
         vertical=METRICS[line.metric].vertical,
         status=result.status,
         score=result.score,

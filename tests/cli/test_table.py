@@ -18,6 +18,7 @@ from rich.console import Console
 def score(metric: str, value: float) -> Score:
     return Score(
         metric=metric,
+        judge="j",
         vertical=METRICS[metric].vertical,
         status=Status.SCORED,
         score=value,

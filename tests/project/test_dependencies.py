@@ -9,14 +9,22 @@ import tomllib
 
 from tree import NAME, ROOT, product_modules
 
-IMPORTED_AS = {"pygithub": "github", "pydantic-monty": "pydantic_monty", "charset-normalizer": "charset_normalizer"}
+IMPORTED_AS = {
+    "pygithub": "github",
+    "pydantic-monty": "pydantic_monty",
+    "charset-normalizer": "charset_normalizer",
+    "inspect-ai": "inspect_ai",
+    "opentelemetry-sdk": "opentelemetry",
+    "opentelemetry-exporter-otlp-proto-http": "opentelemetry",
+}
 NOT_IMPORTED = {"lxml-html-clean", "pip"}
 """Needed at run time and not imported by us: by trafilatura, and as a command."""
 
 
 def declared() -> set[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    lines = [*project["dependencies"], *project["optional-dependencies"]["local"]]
+    extras = [line for name, lines in project["optional-dependencies"].items() if name != "dev" for line in lines]
+    lines = [*project["dependencies"], *extras]
     return {re.split(r"[<>=!~;\[ ]", line, maxsplit=1)[0].lower().replace("_", "-") for line in lines}
 
 

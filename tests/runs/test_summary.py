@@ -29,7 +29,7 @@ def config(*reports: str, floor: float = 0.9) -> RunConfig:
         as_of=AsOf(day=dt.date(2026, 5, 1)),
         tasks=(Task(id="t", prompt="p"),),
         reports=tuple(ReportRef(id=r, task="t", digest="d", file=f"{r}.json") for r in reports),
-        judge="j",
+        judges=("j",),
         metrics=METRICS,
         versions=dict.fromkeys(METRICS, 1),
         search=(),
