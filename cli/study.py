@@ -1,0 +1,35 @@
+"""``dream study …``: one file a study, ``study_NAME.py``, imported only when it is used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+STUDIES: dict[str, str] = {}
+"""Study to its line in the help; its module is ``study_NAME`` and its command is called ``command``."""
+
+
+class Studies(click.Group):
+    """A group whose studies are imported only when they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """The studies in their order."""
+        return list(STUDIES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import the study's module."""
+        if cmd_name not in STUDIES:
+            return None
+        command: click.Command = import_module(f".study_{cmd_name}", __package__).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the list without importing any of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(STUDIES.items()))
+
+
+@click.group(cls=Studies, short_help="Experiments on judges, metrics and protocols.")
+def command() -> None:
+    """Experiments that say how far a judge, a metric or a protocol can be trusted."""
