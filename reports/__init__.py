@@ -20,13 +20,13 @@ from .data import (
 )
 from .from_html import html_to_markdown
 from .lints import RULES
-from .loaders import load_bytes, load_reports
+from .loaders import iter_reports, load_bytes, load_reports
 from .numbers import missing_numbers, numbers_in
 from .overview import Overview, cited_sentences, lint_json, overview
 from .parse import read_report, report_digest, word_count
 from .sentences import split_sentences
 from .similar import are_twins, polarity, same_signs
-from .tasks import join, load_tasks, search_language, task_language
+from .tasks import iter_join, join, load_tasks, search_language, task_language
 from .text import content_words, fold, language_of, scalar, scalar_json
 from .urls import find_arxiv, find_doi, host_of, normalise_url, unwrap_url
 from .view import line_of, numbered, sentence_of
@@ -59,6 +59,8 @@ __all__ = [
     "given_offset",
     "host_of",
     "html_to_markdown",
+    "iter_join",
+    "iter_reports",
     "join",
     "language_of",
     "line_of",

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from .data import SegmentKind
-from .titles import is_reference_title
+from .titles import is_reference_title, without_tags
 
 _LINE = re.compile(r"[^\r\n]*+(?:\r\n|\r|\n)?+")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})(.*)", re.DOTALL)
@@ -424,7 +424,7 @@ def with_sections(text: str, blocks: list[Block]) -> Iterator[Block]:
 def heading_title(text: str, block: Block) -> str:
     """The heading without markers and emphasis."""
     if not block.title:
-        plain = text[block.body : block.end]
+        plain = without_tags(text[block.body : block.end])
         for sign in "*_`#":
             plain = plain.replace(sign, " ") if sign in plain else plain
         block.title = " ".join(plain.split())

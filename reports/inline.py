@@ -44,6 +44,8 @@ class Token:
     """The part that stays when the sentence is read (the text of a link)."""
     plain: bool = True
     """Of a bracket group: no prefix, caret or locator in it."""
+    foot: bool = False
+    """Written as a footnote, with a caret: ``[^1]``."""
 
 
 _TEXT = r"(?:[^\[\]\\]|\\.|\[(?:[^\[\]\\]|\\.)*+\])*+"
@@ -75,7 +77,8 @@ _ARXIV_TOKEN = re.compile(rf"(?<![\w./-]){ARXIV}\]?")
 _TO_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 _PREFIX = (
-    r"(?:(?:refs?|references?|sources?|src|citations?|cite|see|cf|来源|來源|参考|參考|文献|引用|注|出典|quelle)"
+    r"(?:(?:refs?|references?|sources?|src|citations?|cite|web(?:page)?|docs?|document|search(?:[ _]result)?|see|cf"
+    r"|来源|來源|参考|參考|文献|引用|注|出典|quelle)"
     r"\.?\s*[:：#]?\s*)?"
 )
 _ONE = rf"{_PREFIX}\^?\#?(?:\d{{1,4}})\^?(?:\s?[-–—~～‐‑−至到]\s?\^?\d{{1,4}}\^?)?"
@@ -113,7 +116,7 @@ def parse_numbers(body: str) -> tuple[str, ...] | None:
 
 
 _FLAT = re.compile(
-    r"(?:(?<=[^\W\d_][^\W\d_][.,;:!?])|(?<=[)\]”\"’%][.,;:!?])|(?<=[。！？；，”）]))\d{1,3}(?:,\s?\d{1,3})*+(?=\s|\Z|[。，；])"
+    r"(?:(?<=[^\W\d_][^\W\d_][.,;:!?])|(?<=\b(?:19|20)\d\d\.)(?=\d{1,3}\s[A-Z])|(?<=[)\]”\"’%][.,;:!?])|(?<=[。！？；，”）]))\d{1,3}(?:,\s?\d{1,3})*+(?=\s|\Z|[。，；])"
     r"|(?<=[\u3400-\u9fff”）%]\s)\d{1,3}(?:,\s?\d{1,3})*+(?=[。，；！？])"
 )
 
@@ -266,10 +269,10 @@ def _numbers(match: re.Match[str] | None, beyond: int) -> tuple[Token | None, in
         return None, beyond
     body, at = match[1], match.start()
     if labels := parse_numbers(body):
-        plain = _PLAIN_GROUP.fullmatch(body) is not None
-        return Token(Form.NUMBER, at, match.end(), labels, plain=plain), match.end()
+        plain, foot = _PLAIN_GROUP.fullmatch(body) is not None, body.lstrip().startswith("^")
+        return Token(Form.NUMBER, at, match.end(), labels, plain=plain, foot=foot), match.end()
     if key := _KEY.fullmatch(body.strip()):
-        return Token(Form.NUMBER, at, match.end(), (key[1],), plain=False), match.end()
+        return Token(Form.NUMBER, at, match.end(), (key[1],), plain=False, foot=True), match.end()
     if _KEYS.fullmatch(body):
         keys = tuple(k.strip() for k in re.split(r"[,;，；]", body))
         return Token(Form.NUMBER, at, match.end(), keys), match.end()

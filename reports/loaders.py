@@ -12,7 +12,7 @@ from .cleaner import log_header
 from .data import Report, Source, SourceKind
 from .decoding import decode, read_bytes
 from .parse import read_report
-from .records import Loose, loose_report, parse_json, parse_jsonl
+from .records import Loose, Record, iter_jsonl, loose_report, parse_json
 from .urls import normalise_url
 
 SUFFIXES = (
@@ -49,12 +49,22 @@ def load_reports(path: Path, *, clean: bool = True) -> list[Report]:
     the system: the file, or the folder when its files are answers to tasks by id. Raises InputError, naming path, line
     and field.
     """
+    return list(iter_reports(path, clean=clean))
+
+
+def iter_reports(path: Path, *, clean: bool = True) -> Iterator[Report]:
+    """As :func:`load_reports`, one at a time: of a thousand reports in a folder or JSONL file one is held.
+
+    Raises InputError where it comes upon a mistake, after what stands before it.
+    """
     path = Path(path)
     if not path.exists():
         raise InputError("no such file or folder", path=path)
     if path.is_dir():
-        return _folder(path, clean)
-    return [_build(loose, path.stem, clean) for loose in _file(path)]
+        yield from _folder(path, clean)
+        return
+    for loose in _file(path):
+        yield _build(loose, path.stem, clean)
 
 
 def load_bytes(data: bytes, name: str, *, clean: bool = True) -> list[Report]:
@@ -78,34 +88,28 @@ def _is_json(data: bytes) -> bool:
         return False
 
 
-def _folder(folder: Path, clean: bool) -> list[Report]:
+def _folder(folder: Path, clean: bool) -> Iterator[Report]:
     files = [p for p in sorted(folder.rglob("*")) if _wanted(p, folder)]
     if not files:
         raise InputError(f"no reports in this folder (looked for {', '.join(SUFFIXES)})", path=folder)
-    reports: list[Report] = []
+    seen: set[tuple[str | None, str]] = set()
     for path in files:
         place = path.relative_to(folder)
         system = place.parent.as_posix() if place.parent.name else folder.resolve().name
         for loose in _file(path):
             by_task = path.suffix.lower() == ".json" or _QID.match(path.stem) is not None
             name = system if by_task and loose.task_id else place.with_suffix("").as_posix()
-            reports.append(_build(loose, name, clean))
-    _check_unique(reports, folder)
-    return reports
+            report = _build(loose, name, clean)
+            key = (report.task_id, report.id)
+            if key in seen:
+                raise InputError(f"two reports are called {report.id!r} for task {report.task_id!r}", path=folder)
+            seen.add(key)
+            yield report
 
 
 def _wanted(path: Path, folder: Path) -> bool:
     hidden = any(part.startswith((".", "__")) for part in path.relative_to(folder).parts)
     return path.is_file() and not hidden and path.suffix.lower() in SUFFIXES and not _SKIPPED.match(path.stem)
-
-
-def _check_unique(reports: list[Report], path: Path) -> None:
-    seen: set[tuple[str | None, str]] = set()
-    for report in reports:
-        key = (report.task_id, report.id)
-        if key in seen:
-            raise InputError(f"two reports are called {report.id!r} for task {report.task_id!r}", path=path)
-        seen.add(key)
 
 
 def _build(loose: Loose, id: str, clean: bool) -> Report:
@@ -124,6 +128,7 @@ def _records(data: bytes, path: Path, suffix: str) -> Iterator[Loose]:
         yield _named(_docx(data, path), path)
         return
     text = decode(data, path=path)
+    del data  # large files: one copy at a time
     if not text.strip("\ufeff \t\r\n\x00"):
         raise InputError("the file is empty", path=path)
     if suffix in (".jsonl", ".ndjson", ".json"):
@@ -135,16 +140,18 @@ def _records(data: bytes, path: Path, suffix: str) -> Iterator[Loose]:
 
 
 def _json(text: str, path: Path, suffix: str) -> Iterator[Loose]:
-    records = parse_json(text, path) if suffix == ".json" else parse_jsonl(text, path)
-    seen: dict[str, int | None] = {}
-    for record in records:
+    records = iter(parse_json(text, path)) if suffix == ".json" else iter_jsonl(text, path)
+    seen: set[str] = set()
+    nameless: Record | None = None
+    for number, record in enumerate(records):
         loose = loose_report(record, path)
-        if loose.task_id is not None:
-            if loose.task_id in seen:
-                raise InputError(f"the id {loose.task_id!r} is there twice", path=path, line=record.line, field="id")
-            seen[loose.task_id] = record.line
-        if len(records) > 1 and loose.task_id is None:
-            raise InputError("this record has no id", path=path, line=record.line, field="id")
+        if loose.task_id is None:
+            nameless = nameless or record
+        if number and nameless is not None:
+            raise InputError("this record has no id", path=path, line=nameless.line, field="id")
+        if loose.task_id is not None and loose.task_id in seen:
+            raise InputError(f"the id {loose.task_id!r} is there twice", path=path, line=record.line, field="id")
+        seen.add(loose.task_id or "")
         yield loose
 
 

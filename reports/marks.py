@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from .authoryear import AuthorYears
 from .data import Finding, Source, SourceKind, Span
-from .inline import Form, Range, Token
+from .inline import Form, Range, Token, parse_numbers
 from .references import Entry, RefList
 from .urls import Address, address, encode_blanks, find_arxiv, find_doi
 
@@ -141,13 +142,17 @@ class SourceBook:
         label = label.casefold()
         return label in self.labels or label in self._ordered or (not self.lists and label in self._listed)
 
-    def at(self, label: str, offset: int) -> Found | None:
-        """The source that a label means here: in the first list behind that has it, else in the last before."""
+    def at(self, label: str, offset: int, *, foot: bool = False) -> Found | None:
+        """The source that a label means here: in the first list behind that has it, else in the last before.
+
+        ``foot``: it is written as a footnote, which means a footnote where there is one of this label; others do not.
+        """
         label = label.casefold()
         if len(self._tables) == 1 and label in self._tables[0][1]:
             return self._cite(self._entries[id(self._tables[0][1][label])], offset)
         holders = [(part, table[label]) for part, table in self._tables if label in table]
         if holders:
+            holders = [held for held in holders if held[0].footnotes is foot] or holders
             if len({entry.text for _, entry in holders}) > 1:
                 self.ambiguous.add(label)
             entry = next((e for part, e in holders if part.definitions or part.start > offset), holders[-1][1])
@@ -272,8 +277,9 @@ class Judge:
         if any(int(label) == 0 for label in labels) and len(known) < len(labels):
             return False
         before, after = text[max(0, token.start - 40) : token.start], text[token.end : token.end + 12]
+        emphasised = before.endswith("*") and after.startswith("*")
         if (
-            _MATH_BEFORE.search(before)
+            (_MATH_BEFORE.search(before) and not emphasised)
             or (_INTERVAL_AFTER.match(after) and len(labels) > 1)
             or re.match(r"\s?=", after)
         ):
@@ -327,7 +333,9 @@ def find_marks(text: str, book: SourceBook, paragraphs: Sequence[tuple[int, int,
     out: list[list[RawMark]] = []
     missing: dict[str, Range] = {}
     for start, end, tokens in paragraphs:
-        marks = [_mark(book, token, missing) for token in tokens if judge.accepts(token, start, end)]
+        accepted = [token for token in tokens if judge.accepts(token, start, end)]
+        _spell_ranges(text, accepted)
+        marks = [_mark(book, token, missing) for token in accepted]
         if years and not (judge.brackets and book.numbered):
             marks += _author_marks(text, book, years, start, end, marks)
         out.append(marks)
@@ -335,6 +343,15 @@ def find_marks(text: str, book: SourceBook, paragraphs: Sequence[tuple[int, int,
         message = f"[{label}] has no entry in any list of sources"
         book.findings.append(Finding(rule="number_without_entry", message=message, span=Span(start=a, end=b)))
     return out
+
+
+def _spell_ranges(text: str, tokens: Sequence[Token]) -> None:
+    """``[1]–[3]``: the second mark stands for all numbers behind the first one."""
+    for before, token in pairwise(tokens):
+        if before.form is token.form is Form.NUMBER and text[before.end : token.start].strip() in ("-", "–", "—"):
+            spelt = parse_numbers(f"{before.labels[-1]}-{token.labels[0]}") or ()
+            if len(spelt) > 1 and int(spelt[0]) < int(spelt[-1]):
+                token.labels = (*spelt[1:], *token.labels[1:])
 
 
 def _mark(book: SourceBook, token: Token, missing: dict[str, Range]) -> RawMark:
@@ -346,7 +363,7 @@ def _mark(book: SourceBook, token: Token, missing: dict[str, Range]) -> RawMark:
         return RawMark(*span, [])
     sources: list[Found] = []
     for label in token.labels:
-        source = book.at(label, token.start)
+        source = book.at(label, token.start, foot=token.foot)
         if source is None:
             missing.setdefault(label, span)
         elif source not in sources:

@@ -22,7 +22,10 @@ _TAG = re.compile(
 _COMMENT = re.compile(r"<!--(?:(?!-->).){0,2000}-->", re.DOTALL)
 _IMAGE = re.compile(r"!\[([^\[\]]{0,300})\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+.!|>~$-])")
+_HARD_BREAK = re.compile(r"\\(?=\n|\s*\Z)")
 _CLOSING = frozenset(",.;:!?，。；：！？、)）]")
+_BETWEEN = frozenset((",", ";", "，", "、", "；", "-", "–"))
+"""What stands between two marks that are both taken out goes with them."""
 _EMPTY_PAIRS = frozenset(("()", "（）", "[]"))
 _PIPE = re.compile(r"(?<!\\)\|")
 
@@ -41,6 +44,7 @@ def _without(text: str, start: int, end: int, marks: Sequence[RawMark]) -> str:
     at, removed = start, False
     for mark in marks:
         piece = text[at : max(at, mark.start)]
+        piece = "" if removed and mark.keep is None and piece.strip() in _BETWEEN else piece
         out = _closed(out, piece) if removed else out + piece
         removed = mark.keep is None
         if mark.keep is not None:
@@ -69,6 +73,8 @@ def _plain(piece: str) -> str:
         piece = _IMAGE.sub(r"\1", piece)
     if "*" in piece or "_" in piece or "~~" in piece:
         piece = _ITALIC.sub(lambda m: m[1] or m[2], _BOLD.sub("", piece))
+    if "\\" in piece:
+        piece = _HARD_BREAK.sub(" ", piece)
     if "\\" in piece and "\\(" not in piece and "\\[" not in piece:
         piece = _ESCAPE.sub(r"\1", piece)
     return unescape(piece) if "&" in piece else piece

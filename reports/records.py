@@ -70,13 +70,21 @@ class Loose:
 
 def parse_jsonl(text: str, path: Path) -> list[Record]:
     """The objects of a JSONL file. Raises InputError with the line."""
-    found: list[Record] = []
-    for number, line in enumerate(text.split("\n"), 1):
+    return list(iter_jsonl(text, path))
+
+
+def iter_jsonl(text: str, path: Path) -> Iterator[Record]:
+    """The same one at a time."""
+    number = start = found = 0
+    while start <= len(text):
+        end = text.find("\n", start)
+        line, start = text[start : end if end >= 0 else None], end + 1 if end >= 0 else len(text) + 1
+        number += 1
         if line.strip():
-            found.append(Record(_object(_load(line, path, number), path, number), number))
+            found += 1
+            yield Record(_object(_load(line, path, number), path, number), number)
     if not found:
         raise InputError("holds no record", path=path)
-    return found
 
 
 def parse_json(text: str, path: Path) -> list[Record]:

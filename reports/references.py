@@ -67,6 +67,8 @@ class RefList:
     entries: list[Entry] = field(default_factory=list)
     definitions: bool = False
     """Footnote and link definitions: they hold for the whole report."""
+    footnotes: bool = False
+    """Footnotes, which ``[^1]`` means before any other list."""
 
     @property
     def start(self) -> int:
@@ -99,8 +101,12 @@ def find_references(text: str, blocks: list[Block]) -> tuple[list[Block], list[R
 
 
 def _region_end(blocks: list[Block], at: int, level: int) -> int:
+    """Where what stands under a heading ends; footnotes below a list of another kind are no part of it."""
+    footnotes = at < len(blocks) and blocks[at].style == "foot"
     while at < len(blocks):
         block = blocks[at]
+        if block.style == "foot" and not footnotes:
+            break
         if block.kind is SegmentKind.HEADING and (block.level <= level if level < 7 else block.level < 7):
             break
         at += 1
@@ -340,15 +346,12 @@ def _title(text: str) -> str:
 
 def _definitions(text: str, blocks: list[Block], lists: list[RefList]) -> None:
     """Footnote and link definitions, wherever they stand."""
-    found = RefList(definitions=True)
-    group: list[Block] = []
+    links, footnotes = RefList(definitions=True), RefList(definitions=True, footnotes=True)
     for block in blocks:
         if block.kind is SegmentKind.LIST_ITEM and _defines(text, block):
-            group = [block]
             block.kind = SegmentKind.REFERENCES
-            found.entries.append(_entry(text, group))
-    if found.entries:
-        lists.append(found)
+            (footnotes if block.style == "foot" else links).entries.append(_entry(text, [block]))
+    lists += [found for found in (links, footnotes) if found.entries]
 
 
 def _defines(text: str, block: Block) -> bool:

@@ -62,7 +62,7 @@ _TRAIL = re.compile(
 
 _END = re.compile(r"[.!?。！？｡؟।۔…]")
 _REST = re.compile(rf"[.。！？!?…]*[{_CLOSERS}]*")
-_HARD_BREAK = re.compile(r"(?<![ \t])[ \t]{2,}+\n")
+_HARD_BREAK = re.compile(r"(?<![ \t])[ \t]{2,}+\n|\\\n")
 _NEXT_WORD = re.compile(r"[\s\"'“‘«(\[*_]*([^\W\d_]+|\d|[^\s])?")
 _ENUMERATOR = re.compile(r"[\s*_(\[]*(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})\Z")
 _CLAUSE = re.compile(r"[;；，,、:：]\s?|\s+")
@@ -120,8 +120,8 @@ def _stops(
 ) -> Iterator[int]:
     starts = [a for a, _ in shields]
     done = start
-    hard = [m.end() for m in _HARD_BREAK.finditer(text, start, end)] if text.find("  \n", start, end) >= 0 else []
-    hard.reverse()
+    broken = any(text.find(sign, start, end) >= 0 for sign in ("  \n", "\\\n"))
+    hard = [m.end() for m in _HARD_BREAK.finditer(text, start, end)][::-1] if broken else []
     for match in _END.finditer(text, start, end):
         a = match.start()
         while hard and hard[-1] <= a:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import datetime as dt
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -111,11 +111,17 @@ def join(reports: Iterable[Report], tasks: Sequence[Task]) -> list[tuple[Task, R
 
     Raises InputError when a report fits no task, or when the id says one task and the prompt another; both are shown.
     """
+    return list(iter_join(reports, tasks))
+
+
+def iter_join(reports: Iterable[Report], tasks: Sequence[Task]) -> Iterator[tuple[Task, Report]]:
+    """As :func:`join`, one at a time."""
     by_id = {task.id: task for task in tasks}
     by_prompt: dict[str, list[Task]] = {}
     for task in tasks:
         by_prompt.setdefault(_key(task.prompt), []).append(task)
-    return [(_task_for(report, by_id, by_prompt), report) for report in reports]
+    for report in reports:
+        yield _task_for(report, by_id, by_prompt), report
 
 
 def _key(prompt: str) -> str:

@@ -41,20 +41,26 @@ _NUMBERING = re.compile(
     r"\A(?:(?:\d{1,3}|[ivxlc]{1,6}|[a-z]|[一二三四五六七八九十百]{1,4})(?:[.)、．:：]|(?=\s))\s*)+", re.IGNORECASE
 )
 _NOISE = re.compile(r"[*_`#~:：.。·•\-–—\[\]|>]+|[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f]+")
+_TAGS = re.compile(r"</?[a-zA-Z][^<>]{0,80}>")
 _PAREN = re.compile(r"[(（]([^()（）]{0,60})[)）]")
 _WORDS = re.compile(r"[^\W\d_]+|&")
 
 
 def is_reference_title(title: str) -> bool:
-    """Whether a heading announces a list of sources, whatever its numbering, emphasis or translation in brackets."""
+    """Whether a heading announces a list of sources, whatever its numbering, emphasis, tags or translation."""
     if len(title) > 90:
         return False
-    plain = _NOISE.sub(" ", title).strip()
+    plain = _NOISE.sub(" ", without_tags(title)).strip()
     inside = _PAREN.search(plain)
     outer = _PAREN.sub(" ", plain).strip()
     if _named(outer):
         return True
     return inside is not None and not outer and _named(inside[1])
+
+
+def without_tags(title: str) -> str:
+    """A heading without the HTML around it (``<summary>Sources</summary>``)."""
+    return _TAGS.sub(" ", title) if "<" in title else title
 
 
 def _named(name: str) -> bool:
