@@ -8,7 +8,7 @@ from .book import Ledger
 from .canon import canonical, digest
 from .data import Answer, Budget, Event, Kind, KindTotals, Mode, Record, Request, Reserve, Totals, Usage
 from .scopes import current_scope, scope
-from .show import CallDetail, CallInfo, RunInfo, find_call, list_calls, list_runs
+from .show import CallDetail, CallInfo, RunInfo, find_call, iter_calls, list_calls, list_runs
 from .transfer import export_run, import_runs
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "export_run",
     "find_call",
     "import_runs",
+    "iter_calls",
     "list_calls",
     "list_runs",
     "scope",

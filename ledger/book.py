@@ -195,10 +195,10 @@ class Ledger:
         if self.mode is not Mode.REPLAY and self._run_id is not None:
             self._store.use(self._run_id, found.id, self._masker.text(current_scope()))
         if found.state == "failed":
-            self._event("failed", request, reason=found.reason)
+            self._event("failed", request, reason=found.reason, call=found.id)
             raise remake(found.code, found.reason, found.subject, raw=found.answer or "")
         self._memo[found.key] = found.id
-        self._event("reused", request, usage=found.usage)
+        self._event("reused", request, usage=found.usage, call=found.id, foreign=found.run != self._run_id)
         return self._record_of(found)
 
     def _record_of(self, found: Stored) -> Record:
@@ -244,7 +244,7 @@ class Ledger:
         used.usd = reserve.usd or 0.0 if answer.usage.cost_usd is None else answer.usage.cost_usd
         used.tokens = answer.usage.tokens
         flight.call = record.id
-        self._event("done", request, seconds=record.elapsed_s, usage=record.usage)
+        self._event("done", request, seconds=record.elapsed_s, usage=record.usage, call=record.id)
         return record
 
     def _answered(self, request: Request, answer: Answer, elapsed: float, reserve: Reserve) -> Record:
@@ -267,7 +267,7 @@ class Ledger:
         raw = self._masker.text(getattr(error, "raw", "") or "")
         held = reserve.usd if usage.cost_usd is None else None
         call = self._write(request, "failed", raw, None, message, code, subject, usage, held, elapsed)
-        self._event("failed", request, seconds=elapsed, reason=message)
+        self._event("failed", request, seconds=elapsed, reason=message, call=call)
         return self._store.get(call)
 
     def _write(
@@ -292,11 +292,20 @@ class Ledger:
         return self._store.add(self._run_id or 0, self._masker.text(current_scope()), row, pieces)
 
     def _event(
-        self, phase: str, request: Request, *, seconds: float = 0.0, usage: Usage = FREE, reason: str = ""
+        self,
+        phase: str,
+        request: Request,
+        *,
+        seconds: float = 0.0,
+        usage: Usage = FREE,
+        reason: str = "",
+        call: int = 0,
+        foreign: bool = False,
     ) -> None:
         if self._listeners:
-            subject = self._masker.text(request.subject)
-            self._tell(Event(phase, request.kind, current_scope(), subject, seconds, usage, reason))
+            subject, endpoint = self._masker.text(request.subject), self._masker.text(request.endpoint)
+            scope = current_scope()
+            self._tell(Event(phase, request.kind, scope, subject, seconds, usage, reason, endpoint, call, foreign))
 
     def _tell(self, event: Event) -> None:
         for listener in self._listeners:

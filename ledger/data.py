@@ -147,6 +147,11 @@ class Event:
     usage: Usage = FREE
     reason: str = ""
     """Why it failed or waits."""
+    endpoint: str = ""
+    call: int = 0
+    """Number of its record in this ledger file; 0 where there is none (start, wait)."""
+    foreign: bool = False
+    """Of a reused answer: another run called for it. What a run reuses of its own is not counted again."""
 
 
 class KindTotals(Frozen):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,6 +67,8 @@ class CallDetail:
     """How often this request is recorded; this is the newest."""
 
 
+PAGE = 500
+"""Calls that are read at a time."""
 _INFO = (
     "c.key, c.kind, c.endpoint, c.request, u.scope, c.state, c.code, c.reason, c.prompt_tokens, c.cached_tokens,"
     " c.completion_tokens, c.cost_usd, c.elapsed_s, c.at, c.run != u.run"
@@ -87,13 +90,20 @@ def list_runs(ledger: Path) -> list[RunInfo]:
 
 def list_calls(ledger: Path, run: str, *, kind: Kind | None = None) -> list[CallInfo]:
     """The calls that ``run`` used, in order of use; all kinds, or one. UserError for an unknown run."""
+    return [info for info in iter_calls(ledger, run) if kind is None or info.kind is kind]
+
+
+def iter_calls(ledger: Path, run: str) -> Iterator[CallInfo]:
+    """The same one after another, a page of them in memory at a time. UserError for an unknown run."""
     with closing(Store(ledger, read_only=True)) as store:
         number = store.run_id(run)
         if number is None:
             raise UserError(f"{ledger}: no run {run!r}")
-        sql = f"SELECT {_INFO} FROM uses u JOIN calls c ON c.id = u.call WHERE u.run = ? ORDER BY u.id"
-        infos = [_info(row) for row in store.rows(sql, number)]
-    return [info for info in infos if kind is None or info.kind is kind]
+        sql = f"SELECT u.id, {_INFO} FROM uses u JOIN calls c ON c.id = u.call WHERE u.run = ? AND u.id > ?"
+        last = 0
+        while rows := store.rows(f"{sql} ORDER BY u.id LIMIT {PAGE}", number, last):
+            yield from (_info(row[1:]) for row in rows)
+            last = rows[-1][0]
 
 
 def find_call(ledger: Path, prefix: str) -> CallDetail:
