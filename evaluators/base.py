@@ -15,6 +15,7 @@ from typing import Any, TypedDict, TypeVar, Unpack
 from ..core import AsOf, Coverage, Interval, Json, Outcome, Status, Task
 from ..errors import AgentFailed, CallFailed, DeadlineReached
 from ..models import ChatModel
+from ..protocols.rubric import Rubric
 from ..protocols.schema import Mode, Protocol
 from ..reports import numbered
 from ..reports.data import Claim, ClaimList, Report
@@ -38,6 +39,10 @@ class Case:
     as_of: AsOf
     protocol: Protocol | None = None
     claims: ClaimList | None = None
+    rubric: Rubric | None = None
+    """For point-wise quality or RACE, whichever is evaluated."""
+    reference: Report | None = None
+    """The report on the same task that RACE compares with."""
 
 
 @dataclass(frozen=True)

@@ -114,4 +114,9 @@ def _missing_input(metric: str, case: Case) -> str:
     inputs = METRICS[metric].inputs
     if case.protocol is None and any(name.startswith("protocol.") for name in inputs):
         return "protocol_failed: no protocol"
-    return "claims_failed: no claim list" if case.claims is None and "claims" in inputs else ""
+    missing = {
+        "claims": case.claims is None and "claims_failed: no claim list",
+        "rubric": case.rubric is None and "rubric_failed: no rubric",
+        "reference": case.reference is None and "no_reference: there is no report to compare with on this task",
+    }
+    return next((reason for name, reason in missing.items() if name in inputs and reason), "")

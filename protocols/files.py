@@ -20,12 +20,12 @@ _UNSEALED = {"maker", "created_at", "flags", "digest", "schema_version"}
 
 def digest_of(protocol: Protocol) -> str:
     """SHA-256 (64 hex digits) over task, as-of date and items."""
-    return _sha256(protocol.model_dump(mode="json", exclude=_UNSEALED))
+    return sha256(protocol.model_dump(mode="json", exclude=_UNSEALED))
 
 
 def items_digest(protocol: Protocol, field: str) -> str:
     """SHA-256 of just ``key_questions`` or ``reasoning_questions``: what one metric depends on."""
-    return _sha256(protocol.model_dump(mode="json", include={field}))
+    return sha256(protocol.model_dump(mode="json", include={field}))
 
 
 def seal(protocol: Protocol) -> Protocol:
@@ -35,9 +35,13 @@ def seal(protocol: Protocol) -> Protocol:
 
 def save_protocol(protocol: Protocol, path: Path | str) -> Path:
     """Write the sealed protocol so that a reader sees the old file or the new one, never half of one."""
+    return write_text(path, seal(protocol).model_dump_json(indent=2) + "\n")
+
+
+def write_text(path: Path | str, text: str) -> Path:
+    """Write a file at once or not at all, with the folders above it."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = seal(protocol).model_dump_json(indent=2) + "\n"
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -58,10 +62,10 @@ def load_protocol(path: Path | str) -> Protocol:
     Raises InputError (with line or field) for anything that is not a protocol of a known version.
     """
     path = Path(path)
-    raw = _read(path)
+    raw = read_json(path)
     if not isinstance(raw, dict):
         raise InputError("not a protocol: the file holds no JSON object", path=path)
-    _check_version(raw.get("schema_version"), path)
+    check_version(raw.get("schema_version"), path)
     try:
         protocol = Protocol.model_validate(raw)
     except ValidationError as error:
@@ -75,7 +79,8 @@ def load_protocol(path: Path | str) -> Protocol:
     return seal(protocol.model_copy(update={"flags": flags}))
 
 
-def _read(path: Path) -> Json:
+def read_json(path: Path) -> Json:
+    """The value in a JSON file. Raises InputError, with the line where it is no JSON."""
     try:
         value: Json = json.loads(path.read_text(encoding="utf-8"))
         json.dumps(value, ensure_ascii=False).encode()
@@ -90,15 +95,16 @@ def _read(path: Path) -> Json:
     except UnicodeEncodeError:
         raise InputError("holds half a character (a lone surrogate such as \\ud800)", path=path) from None
     except RecursionError:
-        raise InputError("not a protocol: nested too deeply", path=path) from None
+        raise InputError("nested too deeply", path=path) from None
     return value
 
 
-def _check_version(version: Json, path: Path) -> None:
+def check_version(version: Json, path: Path, *, known: int = SCHEMA_VERSION) -> None:
+    """Whether a file's ``schema_version`` is one that can be read. Raises InputError."""
     if isinstance(version, bool) or not isinstance(version, int):
         raise InputError("is missing or no whole number", path=path, field="schema_version")
-    if version > SCHEMA_VERSION:
-        message = f"version {version} was made by a newer dream-eval; this one reads up to {SCHEMA_VERSION}"
+    if version > known:
+        message = f"version {version} was made by a newer dream-eval; this one reads up to {known}"
         raise InputError(message, path=path, field="schema_version")
     if version < 1:
         raise InputError(f"there is no version {version}", path=path, field="schema_version")
@@ -113,6 +119,7 @@ def _check_ids(protocol: Protocol, path: Path) -> None:
             seen.add(question.id)
 
 
-def _sha256(value: Json) -> str:
+def sha256(value: Json) -> str:
+    """SHA-256 (64 hex digits) over a value as canonical JSON."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()

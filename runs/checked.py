@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 
 from ..errors import UserError
 from ..models.providers import default_judge
-from ..protocols.catalogue import METRICS
+from ..protocols.catalogue import DREAM, GROUPS, METRICS
 from ..protocols.schema import Mode, Protocol
 from ..tools import DEFAULT_SEARCH
 from .cases import Case
@@ -24,13 +24,18 @@ def judge(wanted: str | None) -> str:
 
 
 def metrics(wanted: Sequence[str] | None) -> tuple[str, ...]:
-    """Names in the order of the catalogue; none: all. Lists may be split by commas. Raises UserError."""
+    """Names in the order of the catalogue; none: DREAM's. Lists may be split by commas and name whole groups.
+
+    Raises UserError.
+    """
     if not wanted:
-        return tuple(METRICS)
-    names = [name.strip().lower() for part in wanted for name in part.split(",") if name.strip()]
+        return DREAM
+    given = [name.strip().lower() for part in wanted for name in part.split(",") if name.strip()]
+    names = [name for one in given for name in GROUPS.get(one, (one,))]
     for name in names:
         if name not in METRICS:
-            raise UserError(f"there is no metric {name!r}: choose among {', '.join(METRICS)}")
+            groups = f"or a group ({', '.join(GROUPS)})"
+            raise UserError(f"there is no metric {name!r}: choose among {', '.join(METRICS)}, {groups}")
     if not names:
         raise UserError(f"no metric is named: choose among {', '.join(METRICS)}")
     return tuple(name for name in METRICS if name in names)

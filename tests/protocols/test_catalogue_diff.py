@@ -1,9 +1,11 @@
-from dream_eval.protocols import METRICS, Ability, diff
+from dream_eval.protocols import DREAM, GROUPS, METRICS, Ability, diff
 
 
 def test_the_table_is_the_specification():
-    assert list(METRICS) == ["wq", "kic", "rq", "factuality", "ci", "da"]
-    assert {name for name, metric in METRICS.items() if metric.adaptive} == {"kic", "rq"}
+    assert list(METRICS) == [*DREAM, *GROUPS["dre"], *GROUPS["drb"]]
+    assert DREAM == ("wq", "kic", "rq", "factuality", "ci", "da")
+    assert (GROUPS["dre"], GROUPS["drb"]) == (("dre_quality", "dre_facts"), ("race", "fact"))
+    assert {name for name, metric in METRICS.items() if metric.adaptive} == {"kic", "rq", "dre_quality", "race"}
     assert {name: metric.kind for name, metric in METRICS.items()} == {
         "wq": "llm",
         "kic": "llm",
@@ -11,10 +13,16 @@ def test_the_table_is_the_specification():
         "factuality": "workflow",
         "ci": "workflow",
         "da": "workflow",
+        "dre_quality": "llm",
+        "dre_facts": "agent",
+        "race": "llm",
+        "fact": "workflow",
     }
     assert METRICS["da"].needs == {Ability.CHAT}
     assert METRICS["rq"].needs == {Ability.CHAT, Ability.SEARCH, Ability.PAGES}
     assert METRICS["ci"].inputs == ("report", "claims", "citations")
+    assert METRICS["race"].inputs == ("report", "rubric", "reference")
+    assert Ability.SEARCH not in METRICS["fact"].needs
     assert len({metric.vertical for metric in METRICS.values()}) == 4
 
 
