@@ -275,6 +275,10 @@ def _label_starts(state: _State, match: re.Match[str], line: str) -> bool:
 
 
 def _plain(state: _State, line: str, start: int, end: int, first: str) -> None:
+    if first == "<" and not without_tags(line).strip():  # nothing but HTML around other lines
+        state.close()
+        state.gap = True
+        return
     indent = len(line) - len(line.lstrip())
     block = state.open
     if block is not None and block.kind in (SegmentKind.PARAGRAPH, SegmentKind.LIST_ITEM, SegmentKind.QUOTE):
