@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -49,6 +50,14 @@ class ChatModel:
         self._line = line
         self.loop = asyncio.get_running_loop()
         self._refused: AccountRefused | None = None
+        self._draw = 0
+
+    def draw(self, number: int) -> ChatModel:
+        """The same judge, each of whose completions is the draw ``number`` of its prompt, asked for and recorded apart
+        (0: the first, as without it)."""
+        other = copy.copy(self)
+        other._draw = number
+        return other
 
     @property
     def name(self) -> str:
@@ -107,7 +116,7 @@ class ChatModel:
         prompt = sum(count_tokens(m.content) + PER_MESSAGE for m in messages)
         price = self.card.price
         reserve = Reserve(prompt + max_tokens, price.cost(prompt, 0, max_tokens) if price else None)
-        request = Request(Kind.COMPLETION, self.endpoint, body, sample)
+        request = Request(Kind.COMPLETION, self.endpoint, body, self._draw + sample)
         return _completion(await self.ledger.call(request, lambda: self._send(body), reserve=reserve))
 
     async def _send(self, body: dict[str, Any]) -> Answer:

@@ -6,6 +6,7 @@ replay (ReplayMiss) and a user's mistake (UserError) come out as exceptions.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -53,6 +54,12 @@ class Toolbox:
         self._arxiv, self._github = arxiv, github
         self._excluded = excluded
         self._reports = [shingles(text) for text in report_texts]
+
+    def under_test(self, texts: Iterable[str]) -> Toolbox:
+        """The same tools for other reports under test: pages that carry one of these are no evidence."""
+        other = copy.copy(self)
+        other._reports = [shingles(text) for text in texts]
+        return other
 
     @property
     def abilities(self) -> frozenset[str]:
