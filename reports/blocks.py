@@ -101,6 +101,12 @@ Line = tuple[int, int]
 def lines_of(text: str) -> list[Line]:
     """Start and end of each line, without its line break and trailing blanks."""
     found: list[Line] = []
+    if "\r" not in text:
+        at = 0
+        for line in text.split("\n"):
+            found.append((at, at + len(line.rstrip())))
+            at += len(line) + 1
+        return found if found[-1][0] < len(text) else found[:-1]
     for match in _LINE.finditer(text):
         start, end = match.span()
         if start == end:
@@ -330,7 +336,10 @@ class _Closers:
 
     def bare(self, i: int, char: str) -> int:
         """Length of the closing fence that line ``i`` is; 0 when it is none."""
-        line = self.text[slice(*self.lines[i])].strip()
+        start, end = self.lines[i]
+        if self.text[end - 1 : end] != char:
+            return 0
+        line = self.text[start:end].strip()
         return len(line) if len(line) >= 3 and line == char * len(line) else 0
 
     def fence_end(self, at: int, char: str, length: int) -> int | None:

@@ -84,6 +84,8 @@ class SourceBook:
         self._listed = {str(s.label or i).casefold(): self._add_listed(s) for i, s in enumerate(self.listed, 1)}
         loose = [e for part in self.lists for e in part.entries]
         self._ordered = {str(i): e for i, e in enumerate(loose, 1)} if loose and not self.labels else {}
+        only = self._tables[0][1] if len(self._tables) == 1 else {}
+        self._sure = {label: self._entries[id(entry)] for label, entry in only.items()}
         self.listed_used = False
         self.ambiguous: set[str] = set()
 
@@ -148,8 +150,8 @@ class SourceBook:
         ``foot``: it is written as a footnote, which means a footnote where there is one of this label; others do not.
         """
         label = label.casefold()
-        if len(self._tables) == 1 and label in self._tables[0][1]:
-            return self._cite(self._entries[id(self._tables[0][1][label])], offset)
+        if (sure := self._sure.get(label)) is not None:
+            return self._cite(sure, offset)
         holders = [(part, table[label]) for part, table in self._tables if label in table]
         if holders:
             holders = [held for held in holders if held[0].footnotes is foot] or holders
@@ -166,7 +168,8 @@ class SourceBook:
         return None
 
     def _cite(self, source: Found, offset: int) -> Found:
-        source.first = min(source.first, offset)
+        if offset < source.first:
+            source.first = offset
         return source
 
     def inline(self, token: Token) -> Found:
@@ -265,6 +268,8 @@ class Judge:
 
     def _number(self, token: Token) -> bool:
         labels, text, book = token.labels, self.text, self.book
+        if len(labels) == 1 and labels[0] in book.labels and self._plainly(token):
+            return True
         known = [label for label in labels if book.knows(label)]
         if len(known) == len(labels) == 1 and self._plainly(token):
             return True
