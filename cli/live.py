@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+import datetime as dt
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
+from rich.table import Table
 from rich.text import Text
 
-from ..runs.progress import Listener, Notice, Progress
+from ..runs.progress import Cell, Listener, Notice, Progress, together
 from .text import one_line
 
 PLAIN_EVERY_S = 15.0
 """A status line at least this often where there is no terminal."""
-
 STAGES = 6
 """Pieces of work that are named in a line."""
+SYSTEMS = 8
+"""Systems that have a line of their own in the block."""
+WAITS = 4
+"""Waits that are shown at a time."""
+MANY = 60
+"""Units of a run whose ends are not told one by one, failures apart: what happened is in the status line."""
+NAME = 20
+"""Characters of a system's name in the block."""
 
 
 @contextmanager
@@ -30,16 +38,46 @@ def showing(console: Console) -> Iterator[Listener]:
         yield _Lines(console)
 
 
+@contextmanager
+def watching(console: Console, *, log_json: str | None = None, otel: bool = False) -> Iterator[Listener]:
+    """The same, which also keeps a log of events (``-``: on standard output) and sends traces where asked.
+
+    Traces are sent as well when the environment names a collector. Raises UserError (log file, missing extra).
+    """
+    from ..runs.eventlog import EventLog
+    from ..runs.tracing import tracing
+
+    with ExitStack() as stack:
+        listeners: list[Listener] = [stack.enter_context(showing(console))]
+        if log_json:
+            listeners.append(stack.enter_context(EventLog(log_json)))
+        tracer = stack.enter_context(tracing(asked=otel, said=lambda line: _say(console, line)))
+        if tracer is not None:
+            listeners.append(tracer)
+        yield listeners[0] if len(listeners) == 1 else together(*listeners)
+
+
+def _say(console: Console, line: str) -> None:
+    console.print(Text(one_line(line, limit=300)), soft_wrap=True)
+
+
 def status_line(progress: Progress) -> str:
-    """Units, calls, tokens and cost in a line."""
+    """Units, calls, tokens and cost in a line, with what is left of a budget."""
     calls = sum(progress.calls.values())
     parts = [f"{progress.done}/{progress.units} units"]
     if progress.failed:
         parts.append(f"{progress.failed} failed")
     parts.append(f"{calls} calls" + (f" (+{progress.reused_calls} reused)" if progress.reused_calls else ""))
-    parts.append(f"{progress.prompt_tokens + progress.completion_tokens:,} tokens")
-    parts.append("cost unknown" if progress.cost_usd is None else shown_cost(progress.cost_usd))
+    parts.append(f"{progress.tokens:,} tokens{_left_of(progress.tokens, progress.budget.tokens, '{:,}')}")
+    if progress.cost_usd is None:
+        parts.append("cost unknown")
+    else:
+        parts.append(shown_cost(progress.cost_usd) + _left_of(progress.cost_usd, progress.budget.usd, "${:.4f}"))
     return " · ".join(parts)
+
+
+def _left_of(used: float, most: float | None, form: str) -> str:
+    return "" if most is None else f" ({form.format(max(0, most - used))} left)"
 
 
 def shown_cost(usd: float) -> str:
@@ -55,9 +93,34 @@ def at_work(progress: Progress) -> list[str]:
 
 
 def waiting_lines(progress: Progress) -> list[str]:
-    """Who waits for how long yet, and why."""
-    now = time.monotonic()
-    return [one_line(f"waiting {w.until - now:.0f} s for {w.what}: {w.reason}", limit=160) for w in progress.waiting()]
+    """Who waits for what, for how long yet and until when, and why; the longest first."""
+    now, time = progress.clock(), dt.datetime.now()
+    lines = []
+    for wait in sorted(progress.waiting(), key=lambda wait: -wait.until):
+        left = wait.until - now
+        until = f"{time + dt.timedelta(seconds=left):%H:%M:%S}"
+        who = f"{wait.who} " if wait.who else ""
+        lines.append(one_line(f"{who}waiting {left:.0f} s (until {until}) for {wait.what}: {wait.reason}", limit=160))
+    return lines
+
+
+def pace_line(progress: Progress) -> str:
+    """Calls a second and the time that is left; empty while neither can be told."""
+    left, rate = progress.left_s(), progress.rate()
+    parts = [f"{rate:.1f} calls/s"] if rate else []
+    if left is not None and progress.done < progress.units:
+        parts.append(f"about {duration(left)} left")
+    return " · ".join(parts)
+
+
+def duration(seconds: float) -> str:
+    """Roughly, in words."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+# --- the block -------------------------------------------------------------------------------------------------------
 
 
 class _Block:
@@ -65,7 +128,6 @@ class _Block:
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._began = time.monotonic()
         self._progress: Progress | None = None
         self._live = Live(console=console, refresh_per_second=4, transient=True, get_renderable=self._render)
 
@@ -78,19 +140,72 @@ class _Block:
 
     def __call__(self, progress: Progress, notice: Notice | None) -> None:
         self._progress = progress
-        if notice is not None and notice.kind in ("unit", "note"):
+        if notice is not None and _is_told(progress, notice):
             self._console.print(Text(one_line(notice.text, limit=200)))
 
-    def _render(self) -> Group:
-        if self._progress is None:
-            return Group(Text("starting …"))
-        spent = time.monotonic() - self._began
-        lines = [Text(f"{spent // 60:.0f}:{spent % 60:02.0f} · {status_line(self._progress)}", style="bold")]
-        lines += [Text(line) for line in at_work(self._progress)]
-        lines += [Text(line, style="yellow") for line in waiting_lines(self._progress)[:4]]
-        if self._progress.stopping:
-            lines.append(Text(one_line(self._progress.stopping), style="yellow"))
-        return Group(*lines)
+    def _render(self) -> RenderableType:
+        return block(self._progress, self._console.width) if self._progress is not None else Text("starting …")
+
+
+def _is_told(progress: Progress, notice: Notice) -> bool:
+    """Whether a notice gets a line that stays."""
+    if notice.kind == "unit":
+        failed = notice.line is not None and notice.line.result.score is None
+        return progress.units <= MANY or (failed and not notice.reused)
+    return notice.kind == "note"
+
+
+def block(progress: Progress, width: int) -> Group:
+    """All there is to see at this moment, in a height that does not grow with the run."""
+    spent = progress.clock() - progress.began
+    parts: list[RenderableType] = [
+        Text(f"{spent // 60:.0f}:{spent % 60:02.0f} · {status_line(progress)}", style="bold"),
+    ]
+    if progress.cells:
+        parts.append(_table(progress.cells, width))
+    lines = [pace_line(progress), *at_work(progress)]
+    parts += [Text(line) for line in lines if line]
+    parts += [Text(line, style="yellow") for line in waiting_lines(progress)[:WAITS]]
+    if progress.stopping:
+        parts.append(Text(one_line(progress.stopping), style="yellow"))
+    return Group(*parts)
+
+
+def _table(cells: dict[tuple[str, str], Cell], width: int) -> Table:
+    """A line a system, a column a metric: units ended of units planned; failed ones after a ``!``."""
+    systems = list(dict.fromkeys(system for system, _ in cells))
+    metrics = list(dict.fromkeys(metric for _, metric in cells))
+    rows = {system: [cells.get((system, metric), Cell()) for metric in metrics] for system in systems}
+    if NAME + sum(max(len(metric), 9) + 2 for metric in metrics) > width:
+        metrics, rows = ["units"], {system: [_sum(row)] for system, row in rows.items()}
+    open_rows = [system for system in systems if any(cell.done < cell.planned for cell in rows[system])]
+    shown = (open_rows or systems)[:SYSTEMS]
+    rest = [system for system in systems if system not in shown]
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table.add_column("", max_width=NAME, no_wrap=True)
+    for metric in metrics:
+        table.add_column(metric, no_wrap=True)
+    for system in shown:
+        table.add_row(Text(one_line(system)), *map(_cell, rows[system]))
+    if rest:
+        sums = [_sum(rows[system][column] for system in rest) for column in range(len(metrics))]
+        table.add_row(Text(f"and {len(rest)} more", style="dim"), *map(_cell, sums))
+    return table
+
+
+def _sum(cells: Iterable[Cell]) -> Cell:
+    cells = list(cells)
+    return Cell(*(sum(getattr(cell, name) for cell in cells) for name in ("planned", "done", "failed")))
+
+
+def _cell(cell: Cell) -> Text:
+    if not cell.planned and not cell.done:
+        return Text("–", style="dim")
+    text = Text(f"{cell.done}/{max(cell.planned, cell.done)}", style="green" if cell.done >= cell.planned else "")
+    return text.append(f" {cell.failed}!", style="red") if cell.failed else text
+
+
+# --- plain lines -----------------------------------------------------------------------------------------------------
 
 
 class _Lines:
@@ -98,25 +213,25 @@ class _Lines:
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._last = time.monotonic()
+        self._last: float | None = None
         self._waits: dict[str, float] = {}
 
     def __call__(self, progress: Progress, notice: Notice | None) -> None:
-        now = time.monotonic()
-        if notice is not None and notice.kind != "stage" and self._is_news(notice, now):
-            self._print(one_line(notice.text, limit=300))
+        now = progress.clock()
+        if notice is not None and self._is_news(progress, notice, now):
+            _say(self._console, notice.text)
+        if self._last is None:
+            self._last = progress.began
         if now - self._last >= PLAIN_EVERY_S:
             self._last = now
-            self._print("; ".join([status_line(progress), *at_work(progress), *waiting_lines(progress)[:2]]))
+            said = [status_line(progress), pace_line(progress), *at_work(progress), *waiting_lines(progress)[:2]]
+            _say(self._console, "; ".join(part for part in said if part))
 
-    def _is_news(self, notice: Notice, now: float) -> bool:
+    def _is_news(self, progress: Progress, notice: Notice, now: float) -> bool:
         """Whether to print it: of waits for the same thing and reason one now and then is enough."""
         if notice.kind != "wait":
-            return True
-        if now - self._waits.get(notice.about, -PLAIN_EVERY_S) < PLAIN_EVERY_S:
+            return _is_told(progress, notice)
+        if now - self._waits.get(notice.about, now - PLAIN_EVERY_S) < PLAIN_EVERY_S:
             return False
         self._waits[notice.about] = now
         return True
-
-    def _print(self, line: str) -> None:
-        self._console.print(Text(line), soft_wrap=True)

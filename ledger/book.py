@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
@@ -304,8 +305,9 @@ class Ledger:
     ) -> None:
         if self._listeners:
             subject, endpoint = self._masker.text(request.subject), self._masker.text(request.endpoint)
-            scope = current_scope()
-            self._tell(Event(phase, request.kind, scope, subject, seconds, usage, reason, endpoint, call, foreign))
+            part = (request.kind, current_scope(), subject, seconds, usage, reason, endpoint, request.key, call)
+            content = partial(self._store.content, call) if call else None
+            self._tell(Event(phase, *part, foreign=foreign, content=content))
 
     def _tell(self, event: Event) -> None:
         for listener in self._listeners:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
@@ -148,10 +148,14 @@ class Event:
     reason: str = ""
     """Why it failed or waits."""
     endpoint: str = ""
+    key: str = ""
+    """Of a call: the key by which it is found in the ledger."""
     call: int = 0
     """Number of its record in this ledger file; 0 where there is none (start, wait)."""
     foreign: bool = False
     """Of a reused answer: another run called for it. What a run reuses of its own is not counted again."""
+    content: Callable[[], tuple[Json, Json]] | None = field(default=None, compare=False, repr=False)
+    """Reads request and answer as recorded, secrets masked; None where there is no record. Call it at once."""
 
 
 class KindTotals(Frozen):

@@ -212,6 +212,14 @@ class Store:
             raise KeyError(call)
         return found
 
+    def content(self, call: int) -> tuple[Json, Json]:
+        """Request and answer of a call; of a failure its raw reply, empty when there is none. KeyError."""
+        found = self.rows("SELECT request, answer, state FROM calls WHERE id = ?", call)
+        if not found:
+            raise KeyError(call)
+        request, answer, state = found[0]
+        return self.request(request), answer if state == "failed" else json.loads(answer or "null")
+
     def newest_usable(self, key: str) -> Stored | None:
         """The newest usable answer to a request."""
         return self._one("FROM calls c WHERE c.key = ? AND c.state = 'usable'" + _ORDER, key)
