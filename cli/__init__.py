@@ -15,6 +15,7 @@ __all__ = ["VERBS", "Verbs", "command", "main", "run"]
 
 VERBS = {
     "evaluate": "Judge one or more reports against their query.",
+    "compare": "Compare systems or judges over finished runs.",
     "study": "Experiments on judges, metrics and protocols.",
     "protocol": "Create, show or check an evaluation protocol.",
     "replay": "Run a finished run again from its ledger and compare.",
