@@ -10,7 +10,7 @@ FIND_PYTHON := for p in $(PYTHON) python3.11 python3.12 python3.13 python3 pytho
 	done; exit 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test judge check fix lock clean
+.PHONY: help demo test judge browser cluster recipes viewer check fix lock clean
 
 help:                     ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -18,12 +18,24 @@ help:                     ## list the targets
 demo: $(STAMP)            ## judge three example reports with the embedded model, no key needed
 	$(BIN)/dream demo
 
-test: $(STAMP)            ## all tests but those that run the embedded judge; those with a tiny real model alone
+test: $(STAMP)            ## all tests but those that run apart (below); those with a tiny real model alone
 	$(BIN)/pytest -n 2 --dist loadfile --ignore $(TINY)
 	$(BIN)/pytest $(TINY)
 
 judge: $(STAMP)           ## the tests that run the embedded judge for real (minutes; leave the machine alone)
 	$(BIN)/pytest -m judge -rsxX
+
+browser: $(STAMP)         ## the tests that open the viewer in a real browser (needs Chromium)
+	$(BIN)/pytest -m browser -rsxX
+
+cluster: $(STAMP)         ## the tests with many processes: kills, shards, Ray
+	$(BIN)/pytest -m cluster -rsxX
+
+recipes: $(STAMP)         ## the tests that install research agents and run them
+	$(BIN)/pytest -m recipes -rsxX
+
+viewer:                   ## build the viewer's page from its sources (needs node and npm; developers only)
+	cd viewer/web && npm ci --no-audit --no-fund && npm run build
 
 check: $(STAMP)           ## lint, format, strict types, layers
 	$(BIN)/ruff check .

@@ -1,4 +1,4 @@
-"""What all tests share: a clean environment, a guarded network, ledger paths, sample data, the `judge` marker."""
+"""What all tests share: a clean environment, a guarded network, ledger paths, sample data, tests that run apart."""
 
 from __future__ import annotations
 
@@ -22,26 +22,31 @@ VARIABLES = {
 """What could let a test reach an account or the outside, or change what it does on this machine."""
 
 
-# --- the judge marker ------------------------------------------------------------------------------------------------
+# --- tests that run apart --------------------------------------------------------------------------------------------
+
+APART = ("judge", "browser", "cluster", "recipes")
+"""Markers of tests that need minutes, or a machine of their own: each is run by `-m MARKER` with nothing else."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """`-m judge` stands alone: the model must not share the machine with other tests."""
+    """A marker of tests that run apart stands alone: they must not share the machine with others."""
     expression = config.option.markexpr
-    if "judge" in expression and expression not in ("judge", "not judge"):
-        raise pytest.UsageError("tests marked `judge` run alone: use `-m judge` with nothing else")
+    for name in APART:
+        if name in expression and expression not in (name, f"not {name}"):
+            raise pytest.UsageError(f"tests marked `{name}` run alone: use `-m {name}` with nothing else")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Without `-m judge` the tests that run the embedded judge are left out."""
-    judge = [item for item in items if item.get_closest_marker("judge")]
-    for item in judge:
-        item.add_marker(pytest.mark.usefixtures("embedded_file"))
+    """Without `-m` the tests that run apart are left out."""
+    for item in items:
+        if item.get_closest_marker("judge"):
+            item.add_marker(pytest.mark.usefixtures("embedded_file"))
+    apart = [item for item in items if any(item.get_closest_marker(name) for name in APART)]
     if config.option.markexpr:
         return
-    if judge:
-        config.hook.pytest_deselected(items=judge)
-        items[:] = [item for item in items if not item.get_closest_marker("judge")]
+    if apart:
+        config.hook.pytest_deselected(items=apart)
+        items[:] = [item for item in items if item not in apart]
 
 
 @pytest.fixture(scope="session")
