@@ -6,7 +6,13 @@ from importlib import import_module
 
 import click
 
-STUDIES: dict[str, str] = {}
+STUDIES: dict[str, str] = {
+    "corruption": "Factuality and citations against the share of false claims.",
+    "reasoning": "Reasoning quality of sound reports and their flawed twins.",
+    "time": "Scores of a report as its facts age.",
+    "protocols": "Protocols made with and without retrieval: lints, evidence, people's ratings.",
+    "attacks": "What attacks on the judge in reports and pages change.",
+}
 """Study to its line in the help; its module is ``study_NAME`` and its command is called ``command``."""
 
 
