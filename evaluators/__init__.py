@@ -11,9 +11,11 @@ from .claims import CLAIMS_VERSION, make_claims
 from .queries import neutral_queries
 from .results import Evidence, Item, MetricResult
 from .router import VERSIONS, Route, evaluate_metric, route
+from .rubrics import RUBRICS_VERSION, make_rubric
 
 __all__ = [
     "CLAIMS_VERSION",
+    "RUBRICS_VERSION",
     "VERSIONS",
     "Case",
     "Evidence",
@@ -23,6 +25,7 @@ __all__ = [
     "Settings",
     "evaluate_metric",
     "make_claims",
+    "make_rubric",
     "neutral_queries",
     "route",
 ]

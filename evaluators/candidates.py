@@ -59,10 +59,15 @@ def candidates(report: Report, task: Task) -> list[Candidate]:
     asked = set(content_words(task.prompt))
     cited = {mark.sentence for mark in report.marks if mark.sources}
     return [
-        Candidate(s.number, s.text, _salience(s, asked, s.number in cited), _POINTS_BACK.search(s.text) is None)
+        Candidate(s.number, s.text, _salience(s, asked, s.number in cited), not leans_back(s.text))
         for s in report.sentences
         if report.segments[s.segment].kind not in SILENT and checkable(s.text, cited=s.number in cited)
     ]
+
+
+def leans_back(text: str) -> bool:
+    """Whether a sentence needs the one before it to be understood, as far as form tells."""
+    return _POINTS_BACK.search(text) is not None
 
 
 def checkable(text: str, *, cited: bool) -> bool:

@@ -105,34 +105,34 @@ async def _page(
         page = await toolbox.read(url)
         if page.state is not PageState.OK:
             return [_unread(claim, page) for claim in claims]
-        sentences = shown_of(page, claims, judge, settings)
+        sentences = shown_of(page, [claim.text for claim in claims], judge, settings)
         labels = await label_claims({c.id: c.text for c in claims}, sentences, judge, page=text_of(page))
     except FAILURES as error:
         return [lost(f"{claim.id}@{url}", claim.text, error, claim=claim.id, url=url, page=None) for claim in claims]
     return [_judged(claim, page, sentences, labels[claim.id]) for claim in claims]
 
 
-def shown_of(page: Page, claims: Sequence[Claim], judge: ChatModel, settings: Settings) -> list[str]:
-    """The sentences of a page that the judge sees, in order: all if they fit, else those nearest to the claims."""
+def shown_of(page: Page, texts: Sequence[str], judge: ChatModel, settings: Settings) -> list[str]:
+    """The sentences of a page that the judge sees, in order: all if they fit, else those nearest to the texts."""
     spans = split_sentences(page.text)
-    texts = [page.text[span.start : span.end] for span in spans]
-    if judge.count(page.text) + 5 * len(texts) <= settings.page_tokens:
-        return texts
+    sentences = [page.text[span.start : span.end] for span in spans]
+    if judge.count(page.text) + 5 * len(sentences) <= settings.page_tokens:
+        return sentences
     keep: set[int] = set()
     used = 0
-    for passage in _nearest(page, claims, settings):
+    for passage in _nearest(page, texts, settings):
         inside = [i for i, span in enumerate(spans) if span.start < passage[1] and span.end > passage[0]]
-        cost = sum(judge.count(texts[i]) + 5 for i in inside if i not in keep)
+        cost = sum(judge.count(sentences[i]) + 5 for i in inside if i not in keep)
         if keep and used + cost > settings.page_tokens:
             continue
         keep.update(inside)
         used += cost
-    return [texts[i] for i in sorted(keep)]
+    return [sentences[i] for i in sorted(keep)]
 
 
-def _nearest(page: Page, claims: Sequence[Claim], settings: Settings) -> list[tuple[int, int]]:
-    """Stretches of the page by BM25, the best one of each claim before the second ones."""
-    ranked = [best_passages(claim.text, [page], limit=settings.passages, window=settings.window) for claim in claims]
+def _nearest(page: Page, texts: Sequence[str], settings: Settings) -> list[tuple[int, int]]:
+    """Stretches of the page by BM25, the best one of each text before the second ones."""
+    ranked = [best_passages(text, [page], limit=settings.passages, window=settings.window) for text in texts]
     depth = max(map(len, ranked), default=0)
     return [(one[i].start, one[i].end) for i in range(depth) for one in ranked if i < len(one)]
 

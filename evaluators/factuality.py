@@ -52,7 +52,7 @@ async def factuality(case: Case, judge: ChatModel, toolbox: Toolbox, settings: S
     claims = [claim for claim in check_worthy(case.claims) if claim.selected]
     if not claims:
         return RESULTS.not_applicable("no_check_worthy_claim")
-    items = await together(_checked(claim, case, judge, toolbox, settings) for claim in claims)
+    items = await together(checked_claim(claim, case, judge, toolbox, settings) for claim in claims)
     return score(items, case.claims)
 
 
@@ -107,7 +107,8 @@ class Finding:
     """The report itself cites this page for this claim."""
 
 
-async def _checked(claim: Claim, case: Case, judge: ChatModel, toolbox: Toolbox, settings: Settings) -> Item:
+async def checked_claim(claim: Claim, case: Case, judge: ChatModel, toolbox: Toolbox, settings: Settings) -> Item:
+    """Look for evidence on one claim and decide from it. A failure ends in an item that could not be checked."""
     try:
         tag = search_language(case.task, case.report.language)
         found = await look(claim, case.report, case.as_of, toolbox, settings, language=tag)

@@ -1,17 +1,21 @@
 """Which evaluator serves which metric: the table, and the check that what it needs is there.
 
-=============  =========  ==========================  =======================================
-metric         kind       needs                       evaluator
-=============  =========  ==========================  =======================================
-``wq``         llm        chat                        :func:`.wq.writing_quality`
-``kic``        llm        chat                        :func:`.kic.key_information`
-``rq``         agent      chat, search, pages, code*  :func:`.rq.reasoning_quality`
-``factuality`` workflow   chat, search, pages         :func:`.factuality.factuality`
-``ci``         workflow   chat, pages                 :func:`.citations.citation_integrity`
-``da``         workflow   chat                        :func:`.authority.authoritativeness`
-=============  =========  ==========================  =======================================
+===============  =========  ==========================  =======================================
+metric           kind       needs                       evaluator
+===============  =========  ==========================  =======================================
+``wq``           llm        chat                        :func:`.wq.writing_quality`
+``kic``          llm        chat                        :func:`.kic.key_information`
+``rq``           agent      chat, search, pages, code*  :func:`.rq.reasoning_quality`
+``factuality``   workflow   chat, search, pages         :func:`.factuality.factuality`
+``ci``           workflow   chat, pages                 :func:`.citations.citation_integrity`
+``da``           workflow   chat                        :func:`.authority.authoritativeness`
+``dre_quality``  llm        chat                        :func:`.dre_quality.point_wise_quality`
+``dre_facts``    agent      chat, search, pages, code*  :func:`.dre_facts.active_facts`
+``race``         llm        chat                        :func:`.race.race`
+``fact``         workflow   chat, pages                 :func:`.fact.fact`
+===============  =========  ==========================  =======================================
 
-\\* code: only in the mode ``agent``; ``guided`` serves RQ without it.
+\\* code: only in the mode ``agent``; ``guided`` serves RQ and the fact-checking without it.
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ from ..models import ChatModel
 from ..protocols.catalogue import METRICS, Ability, Metric
 from ..protocols.schema import Mode
 from ..tools import Toolbox
-from . import authority, citations, factuality, kic, rq, wq
+from . import authority, citations, dre_facts, dre_quality, fact, factuality, kic, race, rq, wq
 from .base import FAILURES, Case, Results, Settings, reason_of
 from .results import MetricResult
 
@@ -40,6 +44,10 @@ EVALUATORS: dict[str, tuple[Evaluator, int]] = {
     "factuality": (factuality.factuality, factuality.VERSION),
     "ci": (citations.citation_integrity, citations.VERSION),
     "da": (authority.authoritativeness, authority.VERSION),
+    "dre_quality": (dre_quality.point_wise_quality, dre_quality.VERSION),
+    "dre_facts": (dre_facts.active_facts, dre_facts.VERSION),
+    "race": (race.race, race.VERSION),
+    "fact": (fact.fact, fact.VERSION),
 }
 """Metric to its evaluator and the version of its prompts and rules."""
 

@@ -52,11 +52,17 @@ async def test_every_metric_is_served_over_a_corpus(bench: Any, chat: ScriptedCh
         ("factuality", "workflow"),
         ("ci", "workflow"),
         ("da", "workflow"),
+        ("dre_quality", "llm"),
+        ("dre_facts", "agent"),
+        ("race", "llm"),
+        ("fact", "workflow"),
     ]
     needs = {r.metric: sorted(map(str, r.needs)) for r in routes}
     assert needs["wq"] == needs["kic"] == needs["da"] == ["chat"]
     assert needs["rq"] == ["chat", "code", "pages", "search"]
-    assert needs["ci"] == ["chat", "pages"]
+    assert needs["dre_facts"] == needs["rq"]
+    assert needs["dre_quality"] == needs["race"] == ["chat"]
+    assert needs["ci"] == needs["fact"] == ["chat", "pages"]
 
 
 @pytest.mark.parametrize(
