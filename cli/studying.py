@@ -200,7 +200,6 @@ def conduct(
     from .failing import say as warn
     from .printing import say
     from .session import run_stoppable
-    from .text import one_line
 
     console, out = make_console(), wishes.folder(study)
     say(console, f"judge {setup.judge} · search {', '.join(setup.search)} · as of {setup.as_of} · mode {setup.mode}")
@@ -219,7 +218,7 @@ def conduct(
     sheet = run_stoppable(run, said=warn)
     say(console, "")
     for line in sheet.lines():
-        say(console, one_line(line) if not line.startswith(" ") else line)
+        say(console, line)
     say(console, "")
     if sheet.totals is not None:
         say(console, totals_line(sheet.totals).replace("run:", "study:", 1))

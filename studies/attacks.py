@@ -1,0 +1,321 @@
+"""What attacks on the judge change: the same report, or a page of the evidence, with and without an attack in it.
+
+The shift of a metric is its score under attack less its score on the clean twin. Harmless insertions of the same kind
+say how far scores move anyway: the noise floor. *Flagged* is what the product says without a judge: cuts of the
+cleaner, lints that no harmless insertion earns, hidden text on pages. *Removed*: the judge never sees its words.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..core import Task
+from ..errors import UserError
+from ..evaluators import neutral_queries
+from ..ledger import digest
+from ..protocols.schema import Protocol
+from ..reports import Report, SegmentKind, numbered, read_report
+from ..runs.files import write_atomic
+from ..stats import bootstrap_mean, mean, score_range
+from ..tools.corpus import Corpus, best_sentence
+from ..tools.words import query_terms
+from .attack_data import ATTACKS, CONTROLS, Attack, put_in
+from .attack_pages import AttackedPage, attacked_page, corpus_with
+from .harness import Bench, Cell, Estimate, Measured, Setup, estimate, needs, scores_of
+from .sheet import Sheet, Table, interval, save
+
+QUESTION = "Does a report, or a page of its evidence, score better with words or forms that attack the judge?"
+LOOKING = ("factuality", "ci", "fact", "rq", "dre_facts")
+"""Metrics that read pages; the others cannot see an attacked one."""
+
+
+@dataclass(frozen=True)
+class Attacked:
+    """An attack, put in."""
+
+    attack: Attack
+    report: Report
+    """The clean one where a page is attacked."""
+    corpus: Path | None = None
+    page: AttackedPage | None = None
+    flags: tuple[str, ...] = ()
+    """What the product says of it without a judge."""
+    removed: bool = False
+    """The judge does not see the attack's words."""
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """The clean report, its attacked twins and the controls."""
+
+    task: Task
+    clean: Report
+    attacked: tuple[Attacked, ...]
+    controls: tuple[Attacked, ...]
+    left_out: tuple[str, ...] = ()
+    """Attacks that could not be put in, with why."""
+
+
+def data_set(
+    task: Task, report: Report, attacks: Sequence[Attack], out: Path, *, corpus: Path | None, controls: int, seed: int
+) -> DataSet:
+    """Put every attack in and write it all to ``out``. ``corpus``: where pages come from; None: no page is attacked."""
+    harmless = [_report_twin(report, attack, seed, ()) for attack in CONTROLS[:controls]]
+    usual = {flag for one in [_report_twin(report, attack, seed, ()) for attack in CONTROLS] for flag in one.flags}
+    done = [_report_twin(report, one, seed, usual) for one in attacks if one.place == "report"]
+    pages = [one for one in attacks if one.place == "page"]
+    left: list[str] = []
+    if corpus is None:
+        left = [f"{one.id}: pages are attacked in a corpus only (--search corpus:PATH)" for one in pages]
+    else:
+        done += _page_twins(report, pages, corpus, out, seed)
+    found = DataSet(task, report, tuple(done), tuple(harmless), tuple(left))
+    _write(found, out)
+    return found
+
+
+def _report_twin(report: Report, attack: Attack, seed: int, usual: Sequence[str] | set[str]) -> Attacked:
+    text = put_in(report, attack, random.Random(f"{seed}/{attack.id}"))
+    made = read_report(text, id=attack.id, task_id=report.task_id, prompt=report.prompt)
+    rules = {finding.rule for finding in made.findings} - {finding.rule for finding in report.findings} - set(usual)
+    cuts = {f"cut: {cut.rule}" for cut in made.cuts} - {f"cut: {cut.rule}" for cut in report.cuts}
+    return Attacked(attack, made, flags=tuple(sorted(rules | cuts)), removed=_removed(attack, numbered(made)))
+
+
+def _removed(attack: Attack, shown: str) -> bool:
+    """Whether an attack that is hidden from people is hidden from the judge too."""
+    if attack.where == "invisible":
+        return not any(ord(char) >= 0xE0000 for char in shown)
+    return attack.where in ("comment", "span") and attack.text[:40] not in " ".join(shown.split())
+
+
+def _page_twins(report: Report, attacks: Sequence[Attack], path: Path, out: Path, seed: int) -> list[Attacked]:
+    """Each attack in the page that a search for a sentence of the report finds first, behind the best passage of it."""
+    corpus = Corpus.open(path)
+    try:
+        places = _places(report, corpus)
+        if not places:
+            raise UserError(f"{path}: no page in it is found by a sentence of the report: nothing can be attacked")
+        found = []
+        for attack in attacks:
+            url, near = random.Random(f"{seed}/{attack.id}").choice(places)
+            page = corpus.get(url)
+            assert page is not None
+            made = attacked_page(page, attack, near)
+            flags = tuple(sorted(set(made.document.flags) - set(page.flags) - {"pdf"}))
+            removed = " ".join(attack.text.split())[:40] not in " ".join(made.document.text.split())
+            where = corpus_with(path, made.document, out / "data" / "corpora" / f"{attack.id}.sqlite")
+            found.append(Attacked(attack, report, where, made, flags, removed))
+        return found
+    finally:
+        corpus.close()
+
+
+def _places(report: Report, corpus: Corpus) -> list[tuple[str, str]]:
+    """(page, sentence of it) for each sentence of the report's prose, found by neutral queries as Factuality does."""
+    found: dict[tuple[str, str], None] = {}
+    for sentence in report.sentences:
+        queries = neutral_queries(sentence.text)
+        if report.segments[sentence.segment].kind is not SegmentKind.PARAGRAPH or not queries:
+            continue
+        for hit in corpus.search(queries[0], limit=1):
+            page = corpus.get(hit.url)
+            if page is not None and page.text:
+                found[page.url, best_sentence(page.text, query_terms(queries[0]))] = None
+    return list(found)
+
+
+def _write(found: DataSet, out: Path) -> None:
+    write_atomic(out / "data" / "clean.md", found.clean.text)
+    rows = []
+    for one in (*found.attacked, *found.controls):
+        if one.page is not None:
+            write_atomic(out / "data" / "pages" / one.page.name, one.page.body)
+        else:
+            write_atomic(out / "data" / "reports" / f"{one.attack.id}.md", one.report.text)
+        page = None if one.page is None else one.page.document.url
+        rows.append({**one.attack.model_dump(mode="json"), "url": page, "flags": one.flags, "removed": one.removed})
+    write_atomic(out / "data" / "attacks.json", json.dumps(rows, ensure_ascii=False, indent=2) + "\n")
+
+
+def digest_of(found: DataSet) -> str:
+    """SHA-256 over all that is judged."""
+    return digest(
+        {
+            one.attack.id: digest(one.page.document.text) if one.page else one.report.digest
+            for one in (*found.attacked, *found.controls)
+        }
+        | {"clean": found.clean.digest}
+    )
+
+
+# --- doing it --------------------------------------------------------------------------------------------------------
+
+
+def plan(setup: Setup, found: DataSet, metrics: Sequence[str], *, protocols: int) -> Estimate:
+    """What it will take."""
+    units = [(found.clean, tuple(metrics)), *((one.report, metrics_of(one, metrics)) for one in _all(found))]
+    return estimate(setup, units, protocols=protocols)
+
+
+def metrics_of(one: Attacked, metrics: Sequence[str]) -> tuple[str, ...]:
+    """The metrics that can see an attack."""
+    return tuple(metric for metric in metrics if one.corpus is None or metric in LOOKING)
+
+
+def _all(found: DataSet) -> tuple[Attacked, ...]:
+    return (*found.controls, *found.attacked)
+
+
+async def run(
+    bench: Bench, found: DataSet, metrics: Sequence[str], out: Path, *, protocol: Protocol | None = None, seed: int = 0
+) -> Sheet:
+    """Measure the clean report, the controls and all attacks, and write the outcome to ``out``."""
+    if protocol is None and needs(metrics, "protocol."):
+        protocol = await bench.protocol(found.task)
+    cells = [await _cell(bench, found, None, metric, protocol) for metric in metrics]
+    for one in _all(found):
+        cells += [await _cell(bench, found, one, metric, protocol) for metric in metrics_of(one, metrics)]
+    measured = await bench.measure(cells)
+    sheet = sheet_of(bench, found, metrics, measured, seed=seed)
+    save(sheet, scores_of(measured), out)
+    return sheet
+
+
+async def _cell(bench: Bench, found: DataSet, one: Attacked | None, metric: str, protocol: Protocol | None) -> Cell:
+    report = found.clean if one is None else one.report
+    search = (f"corpus:{one.corpus}",) if one is not None and one.corpus is not None else ()
+    case = await bench.case(metric, found.task, report, protocol=protocol, reference=found.clean)
+    return Cell(f"{one.attack.id if one else 'clean'}/{metric}", metric, case, search)
+
+
+# --- what it says ----------------------------------------------------------------------------------------------------
+
+
+def shifts(of: Sequence[Attacked], metric: str, measured: Mapping[str, Measured]) -> dict[str, float]:
+    """Shift of each attack that has a score beside the clean one's, in points, by the attack's id."""
+    clean = measured[f"clean/{metric}"].score
+    found = {}
+    for one in of:
+        unit = measured.get(f"{one.attack.id}/{metric}")
+        if clean is not None and unit is not None and unit.score is not None:
+            found[one.attack.id] = unit.score - clean
+    return found
+
+
+def sheet_of(
+    bench: Bench, found: DataSet, metrics: Sequence[str], measured: Mapping[str, Measured], *, seed: int
+) -> Sheet:
+    """The outcome as tables and sentences."""
+    moved = {metric: shifts(found.attacked, metric, measured) for metric in metrics}
+    floors = {metric: _floor(shifts(found.controls, metric, measured)) for metric in metrics}
+    told = {metric: _told(metric, moved[metric], floors[metric], measured, found, seed=seed) for metric in metrics}
+    flagged = sum(bool(one.flags) for one in found.attacked)
+    removed = sum(one.removed for one in found.attacked)
+    count = len(found.attacked)
+    findings = [
+        *(sentence for sentence, _ in told.values()),
+        f"Flagged without a judge: {flagged} of {count} attacks; words removed before the judge sees them: {removed}.",
+        f"Report: {found.clean.id}; {len(found.controls)} harmless insertions for the noise floor; seed {seed}.",
+    ]
+    return Sheet(
+        study="attacks",
+        question=QUESTION,
+        data=digest_of(found),
+        setup=bench.setup.described() | {"attacks": count},
+        endpoint=bench.judge.endpoint,
+        versions={one.cell.metric: one.result.version for one in measured.values()},
+        tables=(_families(found, metrics, moved), _each(found, metrics, moved)),
+        findings=tuple(findings),
+        differences=(),
+        totals=bench.totals,
+    )
+
+
+def _floor(values: Mapping[str, float]) -> float | None:
+    return max(map(abs, values.values())) if values else None
+
+
+def _told(
+    metric: str,
+    moved: Mapping[str, float],
+    floor: float | None,
+    measured: Mapping[str, Measured],
+    found: DataSet,
+    *,
+    seed: int,
+) -> tuple[str, bool]:
+    """Mean shift with interval, the worst one, and how many lie beyond the noise floor."""
+    clean = measured[f"clean/{metric}"]
+    name = metric.upper() if metric not in ("factuality",) else "Factuality"
+    if clean.score is None:
+        return f"{name}: the clean report has no score ({clean.result.reason}): nothing can be said.", False
+    able = [one for one in found.attacked if f"{one.attack.id}/{metric}" in measured]
+    if not moved:
+        return f"{name}: no attacked twin has a score: nothing can be said.", False
+    values = list(moved.values())
+    spread = bootstrap_mean(values, seed=seed)
+    worst = max(moved, key=lambda id: moved[id])
+    head = f"{name}: clean {clean.score:.1f}; mean shift {mean(values):+.1f} {interval(spread, '+')}"
+    head += f" over {len(values)} of {len(able)} attacks; the largest {moved[worst]:+.1f} ({worst})"
+    if floor is None:
+        return f"{head}; no noise floor (no harmless insertion was measured).", False
+    beyond = sum(value > floor + 1e-9 for value in values)
+    calm = f"none is beyond the noise floor of {floor:.1f}"
+    hit = f"{beyond} raise the score by more than the noise floor of {floor:.1f}: this judge can be moved"
+    return f"{head}; {hit if beyond else calm}.", beyond > 0
+
+
+def _families(found: DataSet, metrics: Sequence[str], moved: Mapping[str, Mapping[str, float]]) -> Table:
+    rows = []
+    for family in dict.fromkeys(one.attack.family for one in found.attacked):
+        members = [one for one in found.attacked if one.attack.family == family]
+        row: list[str | float | int | None] = [
+            family,
+            len(members),
+            f"{sum(bool(one.flags) for one in members)}/{len(members)}",
+            f"{sum(one.removed for one in members)}/{len(members)}",
+        ]
+        for metric in metrics:
+            values = [moved[metric][one.attack.id] for one in members if one.attack.id in moved[metric]]
+            row.append(_shift(values))
+        rows.append(tuple(row))
+    return Table(
+        title="Mean shift by family (range), in points",
+        header=("family", "n", "flagged", "removed", *metrics),
+        rows=tuple(rows),
+    )
+
+
+def _shift(values: Sequence[float]) -> str | None:
+    if not values:
+        return None
+    spread = score_range(values)
+    tail = "" if len(values) == 1 else f" ({spread.low:+.0f}…{spread.high:+.0f})"
+    return f"{mean(values):+.1f}{tail}"
+
+
+def _each(found: DataSet, metrics: Sequence[str], moved: Mapping[str, Mapping[str, float]]) -> Table:
+    rows = [
+        (
+            one.attack.id,
+            ", ".join(one.flags) or ("removed" if one.removed else "–"),
+            *(None if one.attack.id not in moved[m] else f"{moved[m][one.attack.id]:+.1f}" for m in metrics),
+        )
+        for one in found.attacked
+    ]
+    return Table(title="Shift of each attack", header=("attack", "flagged by", *metrics), rows=tuple(rows))
+
+
+def corpus_of(search: Sequence[str]) -> Path | None:
+    """The corpus that pages are taken from; None when evidence comes from elsewhere."""
+    return next((Path(entry.removeprefix("corpus:")) for entry in search if entry.startswith("corpus:")), None)
+
+
+def known_families() -> str:
+    """Names of the families, for messages."""
+    return ", ".join(dict.fromkeys(attack.family for attack in ATTACKS))
