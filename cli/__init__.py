@@ -15,6 +15,8 @@ __all__ = ["VERBS", "Verbs", "command", "main", "run"]
 
 VERBS = {
     "evaluate": "Judge one or more reports against their query.",
+    "collect": "Have a system write its reports, and keep them.",
+    "proxy": "Record a system's model calls on their way.",
     "compare": "Compare systems or judges over finished runs.",
     "study": "Experiments on judges, metrics and protocols.",
     "protocol": "Create, show or check an evaluation protocol.",
