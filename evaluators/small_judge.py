@@ -23,7 +23,7 @@ from pydantic import BaseModel
 from ..models import ChatModel, system, user
 from ..reports import numbers, polarity
 from .asking import Pointer, ask_pointed, shown
-from .stances import Label, Stance, missing_numbers, overlap
+from .stances import Label, Stance, missing_figures, missing_numbers, overlap
 
 SAME_WORDS = 0.9
 """Share of the claim's content words from which on a stretch says it in the same words."""
@@ -98,7 +98,7 @@ def same_words(claim: str, sentences: Sequence[str]) -> int | None:
     for start in range(max(1, len(sentences) - STRETCH + 1)):
         stretch = sentences[start : start + STRETCH]
         text = " ".join(stretch)
-        if not stretch or overlap(claim, text) < SAME_WORDS or missing_numbers(claim, text):
+        if not stretch or overlap(claim, text) < SAME_WORDS or missing_figures(claim, text):
             continue
         number = nearest(claim, stretch)
         sentence = stretch[number - 1]

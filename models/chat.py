@@ -42,6 +42,10 @@ class Card:
     max_tokens_name: str = "max_tokens"
 
 
+TRIES_TO_REACH = 3
+"""An endpoint that was never reached in so many tries ends the run: it is misspelt, or there is no network."""
+
+
 class ChatModel:
     """A judge that can be asked. Made by ``open_model``; belongs to the loop that opened it."""
 
@@ -162,6 +166,10 @@ class ChatModel:
             if isinstance(error, AccountRefused):
                 self._refused = error
             raise error
+        if trouble.unreachable and not self._open_line().reached and tries >= TRIES_TO_REACH:
+            where = f"{self.name}: nobody answers there: look at the address and at the network ({trouble.message})"
+            self._refused = AccountRefused(where, subject=self.name)
+            raise self._refused
         seconds = backoff(tries, trouble, self.limits.wait_cap_s)
         if tries >= self.limits.attempts or waited + seconds > self.limits.total_wait_s:
             raise Overloaded(f"{self.name}: gave up after {tries} tries: {trouble.message}", subject=self.name)

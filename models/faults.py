@@ -38,6 +38,8 @@ class Trouble:
     code: str = ""
     param: str = ""
     retry_after_s: float | None = None
+    unreachable: bool = False
+    """No connection came about: no such host, or nothing listens there."""
 
     def error(self, subject: str) -> DreamError:
         """The error to raise when nothing more is tried."""
@@ -115,7 +117,9 @@ def from_exception(error: Exception) -> Trouble:
         return Trouble(Fault.TRANSIENT, "no answer within the time limit")
     if isinstance(error, openai.APIConnectionError):
         cause = error.__cause__
-        return Trouble(Fault.TRANSIENT, f"connection failed ({type(cause or error).__name__}: {one_line(str(cause))})")
+        kind = type(cause or error).__name__  # of httpx or httpcore, by the version of the SDK
+        words = f"connection failed ({kind}: {one_line(str(cause))})"
+        return Trouble(Fault.TRANSIENT, words, unreachable=kind == "ConnectError")
     raise error
 
 

@@ -30,6 +30,8 @@ class Line:
     dialects: dict[str, Dialect] = field(default_factory=dict)
     """What each model was found to understand."""
     users: int = 0
+    reached: bool = False
+    """Something has answered here since the line was opened."""
 
     async def post(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """One try: send and return the reply as plain JSON. Failed."""
@@ -38,7 +40,10 @@ class Line:
         try:
             raw = await self.client.chat.completions.with_raw_response.create(**arguments)
         except openai.APIError as error:
-            raise Failed(from_exception(error)) from error
+            trouble = from_exception(error)
+            self.reached = self.reached or not trouble.unreachable
+            raise Failed(trouble) from error
+        self.reached = True
         return _decode(raw.content, raw.status_code, raw.headers)
 
 

@@ -123,6 +123,15 @@ async def test_a_server_that_is_not_there(ledger: Ledger) -> None:
             await model.complete([user("hi")], max_tokens=3)
 
 
+async def test_an_endpoint_that_was_never_reached_ends_the_run(ledger: Ledger) -> None:
+    with ScriptedChat() as chat:
+        gone = chat.judge
+    async with open_model(gone, ledger, limits=Limits(wait_scale=0)) as model:
+        for _ in range(2):
+            with pytest.raises(AccountRefused, match="nobody answers there"):
+                await model.complete([user("hi")], max_tokens=3)
+
+
 async def test_a_hanging_server_costs_one_time_limit_a_try(chat: ScriptedChat, ledger: Ledger) -> None:
     chat.queue(hang(), hang()).always("at last")
     limits = Limits(wait_scale=0, timeout_s=0.15)
