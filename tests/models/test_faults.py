@@ -115,14 +115,6 @@ async def test_a_refused_account_stops_everything_at_once(
     assert ledger.totals().failed >= 1
 
 
-async def test_a_server_that_is_not_there(ledger: Ledger) -> None:
-    with ScriptedChat() as chat:
-        gone = chat.judge
-    async with open_model(gone, ledger, limits=QUICK) as model:
-        with pytest.raises(Overloaded, match="connection failed"):
-            await model.complete([user("hi")], max_tokens=3)
-
-
 async def test_an_endpoint_that_was_never_reached_ends_the_run(ledger: Ledger) -> None:
     with ScriptedChat() as chat:
         gone = chat.judge
