@@ -145,7 +145,9 @@ def _search(entry: str) -> tuple[State, str]:
     if variable and not os.environ.get(variable):
         return "bad", f"set the variable {variable} to your key"
     problem = _reach(where if kind == "searxng" else SEARCH_HOSTS.get(kind, ""))
-    return ("bad", problem) if problem else ("ok", "reachable")
+    if problem:
+        return "bad", f"{problem}; without it: --search with another back end, or corpus:FILE, which needs no network"
+    return "ok", "reachable"
 
 
 def _reach(url: str) -> str:
