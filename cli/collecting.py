@@ -112,7 +112,7 @@ def heading(wish: perform.Wish) -> list[str]:
 
 
 def _ended(console: Console, task: Task, state: State, reason: str, seconds: float) -> None:
-    words = f"{task.id}: {state.value} after {seconds:.1f} s" + (f": {reason}" if reason else "")
+    words = f"{task.id}: {state.value} ({seconds:.1f} s)" + (f": {reason}" if reason else "")
     say(console, one_line(words, limit=300), "" if state is State.DONE else "yellow")
 
 
