@@ -43,7 +43,7 @@ def demonstrate(judge: str, *, out: str | None, ledger: str | None, fresh: bool,
     )
     check_ready(ask)
     before = expect(ask)
-    _say(console, f"Query: {ask.cases[0][0].prompt}")
+    _say(console, f"Query: {ask.cases[0].task.prompt}")
     _say(console, "Three reports: sound, flawed (six planted faults), uncited. Evidence: a corpus of thirty pages.")
     _say(
         console,

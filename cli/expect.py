@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..models.counting import count_tokens
 from ..models.describing import price_of
 from ..models.prices import prices_as_of
 from ..protocols.catalogue import METRICS
-from ..reports.data import Report, SegmentKind
 from ..runs.ask import Ask
-from ..runs.estimate import Load, Shape, expected_claims, total_load
+from ..runs.estimate import Load, total_load
 from ..runs.store import RunFolder
 
 ASK_ABOVE_USD = 2.0
 """Expected price from which a person at a terminal is asked first."""
-
-LIKELY = 0.75
-"""Tokens of a report over the upper bound that is counted without a tokeniser."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +32,7 @@ class Expectation:
         """For people."""
         load, reports = self.load, len(ask.cases)
         head = (
-            f"{reports} report{'s' if reports > 1 else ''} × {', '.join(ask.metrics)} · judge {ask.judge} · "
+            f"{reports} report{'s' if reports > 1 else ''} × {', '.join(ask.metrics)} · judge {', '.join(ask.judges)} · "
             f"mode {ask.mode} · search {', '.join(ask.search)} · as of {ask.as_of or 'today'}"
         )
         if self.done == self.units:
@@ -57,7 +52,7 @@ class Expectation:
 def expect(ask: Ask) -> Expectation:
     """Estimate from stated defaults and what the run folder holds; units that are done are taken off evenly."""
     load = total_load(
-        [_shape(report, ask.max_claims) for _, report in ask.cases],
+        [case.shape.limited(ask.max_claims) for case in ask.cases],
         ask.metrics,
         ask.mode,
         protocols=_protocols_to_make(ask),
@@ -65,37 +60,27 @@ def expect(ask: Ask) -> Expectation:
         reasoning=ask.reasoning,
         embedded=ask.embedded,
     )
-    units, done = len(ask.cases) * len(ask.metrics), _done(ask)
+    units, done = ask.units, _done(ask)
     load = load.scaled((units - done) / units)
     return Expectation(load, load.seconds(embedded=ask.embedded), _usd(ask, load), done, units, _download(ask))
-
-
-def _shape(report: Report, max_claims: int | None) -> Shape:
-    sentences = [s for s in report.sentences if report.segments[s.segment].kind is not SegmentKind.REFERENCES]
-    pages = {source.target for source in report.sources if source.target}
-    return Shape(
-        tokens=round(LIKELY * count_tokens(report.text)),
-        claims=expected_claims(len(sentences), max_claims),
-        pages=len(pages),
-    )
 
 
 def _protocols_to_make(ask: Ask) -> int:
     if not any(METRICS[metric].adaptive for metric in ask.metrics):
         return 0
     given = {protocol.task.prompt.strip() for protocol in ask.protocols}
-    return len({task.prompt.strip() for task, _ in ask.cases} - given)
+    return len({case.task.prompt.strip() for case in ask.cases} - given)
 
 
 def _done(ask: Ask) -> int:
     """Units of this plan that the folder holds; changed inputs are noticed later, when the work begins."""
-    places = {(task.id, report.id, metric) for task, report in ask.cases for metric in ask.metrics}
-    lines = RunFolder(ask.folder).results()
-    return len({(line.task, line.report, line.metric) for line in lines if line.settled} & places)
+    places = {(*case.place, metric) for case in ask.cases for metric in ask.metrics}
+    lines = RunFolder(ask.folder).lines()
+    return len({line.place for line in lines if line.settled and line.place[:3] in places})
 
 
 def _usd(ask: Ask, load: Load) -> float | None:
-    price = price_of(ask.judge)
+    price = price_of(ask.maker)
     return None if price is None else price.cost(load.prompt, 0, load.new)
 
 

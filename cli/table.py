@@ -174,13 +174,18 @@ def _said(score: Score) -> list[str]:
 
 
 def _agreement(summary: Summary) -> list[str]:
-    judge = one_line(summary.judge)
-    if summary.agreement:
-        return [f"Measured agreement of {judge} with people:", *(f"  {a.line()}" for a in summary.agreement)]
-    if summary.judge.startswith("local"):
-        weak = f"The embedded judge ({judge}) is weak, and nobody has measured here how well it agrees with people:"
-        return [weak, "do not rely on its scores."]
-    return [f"Nobody has measured here how well {judge} agrees with people."]
+    lines: list[str] = []
+    for name in summary.judges:
+        judge, local = one_line(name), name.startswith("local")
+        known = [a for a in summary.agreement if a.judge == name or (local and a.judge.startswith("local"))]
+        if known:
+            lines += [f"Measured agreement of {judge} with people:", *(f"  {a.line()}" for a in known)]
+        elif local:
+            weak = f"The embedded judge ({judge}) is weak, and nobody has measured here how well it agrees with people:"
+            lines += [weak, "do not rely on its scores."]
+        else:
+            lines.append(f"Nobody has measured here how well {judge} agrees with people.")
+    return lines
 
 
 def _findings(console: Console, report: ReportSummary) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..models.describing import is_local
+from ..protocols.rubric import Rubric
 from ..protocols.schema import Mode, Protocol
-from .cases import Case
+from .cases import CaseRef, Sources
 from .data import DEFAULT_FLOOR
 from .files import short_digest, slug
 
@@ -22,8 +23,10 @@ RUNS = Path("dream-runs")
 class Ask:
     """An evaluation as asked for."""
 
-    cases: tuple[Case, ...]
-    judge: str
+    sources: Sources
+    cases: tuple[CaseRef, ...]
+    judges: tuple[str, ...]
+    """As named by the user; the first one is the maker."""
     metrics: tuple[str, ...]
     search: tuple[str, ...]
     mode: Mode
@@ -31,31 +34,53 @@ class Ask:
     exclude_hosts: tuple[str, ...] = ()
     """In the spelling of ``tools.host_entry``, sorted."""
     protocols: tuple[Protocol, ...] = ()
+    rubrics: tuple[Rubric, ...] = ()
+    reference: str = ""
+    """The system, or the file, whose reports the others are held against; empty: none."""
+    references: Sources = field(default_factory=Sources)
+    """The file, where ``reference`` is one."""
+    reference_cases: tuple[CaseRef, ...] = ()
+    """One a task."""
     out: Path | None = None
     ledger: Path | None = None
     questions: int = DEFAULT_QUESTIONS
     reasoning: int = DEFAULT_REASONING
     max_claims: int | None = None
+    repeats: int = 1
     budget_usd: float | None = None
     budget_tokens: int | None = None
+    concurrency: int | None = None
+    """Calls at the same time to one endpoint, at most; None: the default of :class:`..models.Limits`."""
     floor: float = DEFAULT_FLOOR
+    shard: tuple[int, int] | None = None
+    """(i, n): only part i of n is asked for, and ``cases`` are those of this part."""
+
+    @property
+    def maker(self) -> str:
+        """The judge that makes protocols, rubrics and claim lists."""
+        return self.judges[0]
 
     @property
     def embedded(self) -> bool:
-        """Whether the embedded judge is asked for."""
-        return is_local(self.judge)
+        """Whether the embedded judge is the maker."""
+        return is_local(self.maker)
+
+    @property
+    def units(self) -> int:
+        """How many units are asked for."""
+        return len(self.cases) * len(self.metrics) * len(self.judges) * self.repeats
 
     @property
     def folder(self) -> Path:
         """The run folder: as given, else one named by what is asked, so that the same command finds it again."""
         if self.out is not None:
             return self.out
-        names = [(task.id, task.prompt, report.id) for task, report in self.cases]
+        names = [(case.task.id, case.task.prompt, case.system) for case in self.cases]
         where = [*self.search, *(f"-{host}" for host in self.exclude_hosts)]
-        stamp = short_digest(
-            names, self.judge, where, self.mode.value, str(self.as_of), [p.digest for p in self.protocols]
-        )
-        return RUNS / f"{slug(self.cases[0][0].prompt, limit=32)}-{stamp}"
+        given = [*(one.digest for one in self.protocols), *(one.digest for one in self.rubrics)]
+        judges = self.judges[0] if len(self.judges) == 1 else " ".join(self.judges)
+        stamp = short_digest(names, judges, where, self.mode.value, str(self.as_of), given)
+        return RUNS / f"{slug(self.cases[0].task.prompt, limit=32)}-{stamp}"
 
 
 def default_ledger() -> Path:

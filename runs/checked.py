@@ -9,9 +9,10 @@ from collections.abc import Collection, Sequence
 from ..errors import UserError
 from ..models.providers import default_judge
 from ..protocols.catalogue import DREAM, GROUPS, METRICS
+from ..protocols.rubric import Rubric
 from ..protocols.schema import Mode, Protocol
 from ..tools import DEFAULT_SEARCH
-from .cases import Case
+from .cases import CaseRef
 
 
 def judge(wanted: str | None) -> str:
@@ -21,6 +22,16 @@ def judge(wanted: str | None) -> str:
     if not wanted.strip():
         raise UserError("--judge is empty: name one (provider/model, URL#model, local), or leave the option out")
     return wanted.strip()
+
+
+def judges(wanted: str | Sequence[str] | None) -> tuple[str, ...]:
+    """One judge or several, each once; None: the default one. Raises UserError."""
+    names = [judge(wanted)] if wanted is None or isinstance(wanted, str) else [judge(one) for one in wanted]
+    if not names:
+        return (judge(None),)
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise UserError(f"the judge {twice!r} is named twice: --repeats says how often each is asked")
+    return tuple(names)
 
 
 def metrics(wanted: Sequence[str] | None) -> tuple[str, ...]:
@@ -97,9 +108,9 @@ def protocols_in_time(day: dt.date, protocols: Sequence[Protocol]) -> None:
             )
 
 
-def common_date(cases: Sequence[Case], protocols: Sequence[Protocol]) -> dt.date | None:
+def common_date(cases: Sequence[CaseRef], protocols: Sequence[Protocol]) -> dt.date | None:
     """The one day that tasks and protocols name, or None. Raises UserError."""
-    dates = {task.as_of for task, _ in cases if task.as_of is not None}
+    dates = {case.task.as_of for case in cases if case.task.as_of is not None}
     dates |= {protocol.as_of.day for protocol in protocols if protocol.as_of.given}
     if len(dates) > 1:
         known = ", ".join(sorted(str(day) for day in dates))
@@ -107,13 +118,14 @@ def common_date(cases: Sequence[Case], protocols: Sequence[Protocol]) -> dt.date
     return dates.pop() if dates else None
 
 
-def protocols_fit(cases: Sequence[Case], protocols: Sequence[Protocol]) -> None:
-    """Every protocol must be about a query of this run. Raises UserError."""
-    prompts = {task.prompt.strip() for task, _ in cases}
+def protocols_fit(cases: Sequence[CaseRef], protocols: Sequence[Protocol | Rubric]) -> None:
+    """Every protocol and rubric must be about a query of this run. Raises UserError."""
+    prompts = {" ".join(case.task.prompt.split()) for case in cases}
     for protocol in protocols:
-        if protocol.task.prompt.strip() not in prompts:
+        if " ".join(protocol.task.prompt.split()) not in prompts:
+            kind = "rubric" if isinstance(protocol, Rubric) else "protocol"
             raise UserError(
-                f"the protocol asks about another query ({protocol.task.prompt[:60]!r}): evaluate reports on that one"
+                f"the {kind} asks about another query ({protocol.task.prompt[:60]!r}): evaluate reports on that one"
             )
 
 

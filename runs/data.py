@@ -8,6 +8,7 @@ from enum import IntEnum, StrEnum
 from pydantic import Field
 
 from ..core import AsOf, Frozen, Json, Task
+from ..errors import AccountRefused, BudgetReached, HostStop
 from ..evaluators.results import MetricResult
 from ..protocols.schema import Mode
 
@@ -45,6 +46,13 @@ class RunState(StrEnum):
     INTERRUPTED = "interrupted"
     BUDGET = "budget"
     REFUSED = "refused"
+
+
+def state_after(cause: HostStop) -> RunState:
+    """How a run stands that stopped for this reason."""
+    if isinstance(cause, AccountRefused):
+        return RunState.REFUSED
+    return RunState.BUDGET if isinstance(cause, BudgetReached) else RunState.INTERRUPTED
 
 
 class ReportRef(Frozen):
@@ -94,6 +102,12 @@ class RunConfig(Frozen):
     max_claims: int | None = None
     protocols: dict[str, str] = Field(default_factory=dict)
     """Task id to digest, for protocols that were given and not made."""
+    rubrics: dict[str, str] = Field(default_factory=dict)
+    """The same for rubrics, by ``TASK/METRIC``."""
+    reference: str = ""
+    """The system or file whose reports the others are held against; empty: none."""
+    references: tuple[ReportRef, ...] = ()
+    """Its reports, one a task."""
     ledger: str
     """Path of the ledger file, as given or found."""
     budget_usd: float | None = None

@@ -1,10 +1,17 @@
-"""Doing the work: units together, each stored as soon as it exists."""
+"""Doing the work: units together in a fair order, each stored as soon as it exists.
+
+Each judge has a lane of its own, since its endpoint has a limiter of its own and a slow judge must not hold up a fast
+one. A lane goes task by task with a bounded number of units in flight, so that all systems advance together and a run
+that stops early can be compared. Inside a unit everything runs at once; the limiter serves first what others wait for
+(protocols, rubrics, claims), then earlier tasks, then the metrics that take longest.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import traceback
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 
 from ..core import Json, Status
 from ..errors import DeadlineReached, HostStop, ReplayMiss, UserError
@@ -12,20 +19,25 @@ from ..evaluators import Case, evaluate_metric
 from ..evaluators.results import MetricResult
 from ..ledger import scope
 from ..models import ChatModel
+from ..models.limiter import urgency
 from ..protocols.catalogue import METRICS
-from ..protocols.schema import Protocol
-from ..reports.data import ClaimList
 from ..tools import Toolbox
+from .cases import CaseRef
 from .control import Control
+from .crew import Crew
 from .data import UnitResult
+from .done import Done
 from .kept import Kept
+from .library import Library
 from .progress import Watcher
-from .shared import Missing, Shared
+from .results import line_at
+from .shared import Inputs, Shared
 from .store import RunFolder
-from .units import Unit, changed, inputs_of, key_of
-from .work import Work
+from .units import OUTSIDE, Unit, changed, inputs_of, key_of
+from .work import FIRST, Work
 
-Place = tuple[str, str, str, str, int]
+AHEAD = 2
+"""Tasks whose protocols, rubrics and claims are begun before their turn."""
 
 
 class Engine:
@@ -35,49 +47,98 @@ class Engine:
         self,
         work: Work,
         folder: RunFolder,
-        judge: ChatModel,
+        judges: Mapping[str, ChatModel],
         toolbox: Toolbox,
         *,
+        done: Done,
         control: Control,
         watcher: Watcher,
+        window: int,
     ) -> None:
-        self._work, self._folder, self._model, self._toolbox = work, folder, judge, toolbox
-        self._control, self._watcher = control, watcher
-        self._kept = Kept(work, folder)
-        self._shared = Shared(work, folder, self._kept, judge, toolbox, watcher)
-        self._before = {line.place: line for line in folder.results()}
-        self._done: dict[Place, UnitResult] = {}
+        """``judges`` by the names in ``work``; ``window``: units of one judge in flight, at most."""
+        self._work, self._folder, self._judges = work, folder, judges
+        self._done, self._control, self._watcher, self._window = done, control, watcher, window
+        self._kept: Kept = done.kept
+        self._toolbox = toolbox
+        self._library = Library(work, self._kept, toolbox)
+        self._shared = Shared(work, folder, self._kept, judges[work.judges[0]], self._library, watcher)
+        self._crew = Crew()
+        self._tasks: list[tuple[CaseRef, ...]] = work.by_task()
+        self._order = {cases[0].task.id: number for number, cases in enumerate(self._tasks)}
 
-    async def run(self) -> list[UnitResult]:
-        """Do what is not done yet; returns the finished units in plan order, fewer than planned after a stop.
+    async def run(self) -> None:
+        """Do what is not done yet; ``done`` then knows all that is.
 
         Raises ReplayMiss, UserError (a dollar budget meets an unknown price), OSError (disk full).
         """
-        units = self._work.units()
         try:
-            if self._model.embedded:
-                await self._in_turn(units)
-            else:
-                await _together(self._guarded(unit) for unit in units)
+            await self._crew.run(self._lane(judge) for judge in self._work.judges)
         finally:
             await self._shared.close()
-        return [self._done[unit.place] for unit in units if unit.place in self._done]
+        if self._control.cause is not None:
+            self._done.take_settled()
 
-    async def _in_turn(self, units: list[Unit]) -> None:
-        """Protocol, then report by report, claims first: what reads one report stands together."""
+    async def _lane(self, judge: str) -> None:
+        if self._judges[judge].embedded:
+            await self._in_turn(judge)
+        else:
+            await self._together(judge)
+
+    async def _in_turn(self, judge: str) -> None:
+        """One call at a time: what all units of a report need first, then what reads the report stands together."""
         begun: set[object] = set()
-        for unit in units:
-            if any(METRICS[metric].adaptive for metric in self._work.metrics) and unit.task.id not in begun:
-                await self._guard(self._shared.protocol(unit.task))
-            place = (unit.task.id, unit.report.id)
-            if any("claims" in METRICS[metric].inputs for metric in self._work.metrics) and place not in begun:
-                await self._guard(self._shared.claims(unit.task, unit.report))
-            begun |= {unit.task.id, place}
-            await self._guarded(unit)
-
-    async def _guarded(self, unit: Unit) -> None:
-        if self._control.cause is None:
+        for unit in await self._open_units(self._work.in_turn(judge)):
+            if unit.case.place not in begun:
+                begun.add(unit.case.place)
+                for job in self._first(unit.case):
+                    await self._guard(job)
             await self._guard(self._unit(unit))
+
+    async def _together(self, judge: str) -> None:
+        """Many calls at once, up to ``window`` units."""
+        slots = asyncio.Semaphore(self._window)
+        for unit in await self._open_units(self._work.together(judge)):
+            self._begin_ahead(unit)
+            await slots.acquire()
+            self._crew.spawn(self._in_slot(unit, slots))
+
+    async def _in_slot(self, unit: Unit, slots: asyncio.Semaphore) -> None:
+        try:
+            await self._guard(self._unit(unit))
+        finally:
+            slots.release()
+
+    async def _open_units(self, units: Iterator[Unit]) -> Sequence[Unit]:
+        """Those that are not settled; the others are taken over."""
+        left = []
+        for number, unit in enumerate(units):
+            if number % 50 == 0:
+                await asyncio.sleep(0)
+            if not self._done.take(unit):
+                left.append(unit)
+        return left
+
+    def _begin_ahead(self, unit: Unit) -> None:
+        """Begin what the units of the next tasks will wait for."""
+        here = self._order[unit.task.id]
+        for cases in self._tasks[self._ahead : here + AHEAD + 1]:
+            for case in cases:
+                for job in self._first(case):
+                    self._crew.spawn(self._guard(job))
+        self._ahead = max(self._ahead, here + AHEAD + 1)
+
+    _ahead = 0
+    """Tasks up to this one have been begun."""
+
+    def _first(self, case: CaseRef) -> Iterator[Coroutine[None, None, object]]:
+        """What the units of a report need before they can start, in the order in which others wait for it longest."""
+        if self._work.any_needs("protocol"):
+            yield self._shared.protocol(case.task)
+        for metric in self._work.metrics:
+            if self._work.needs(metric, "rubric"):
+                yield self._shared.rubric(case.task, metric)
+        if self._work.any_needs("claims"):
+            yield self._shared.claims(case)
 
     async def _guard(self, work: Coroutine[None, None, object]) -> None:
         if self._control.cause is not None:
@@ -89,31 +150,20 @@ class Engine:
             self._control.stop(stop)
 
     async def _unit(self, unit: Unit) -> None:
-        metric = METRICS[unit.metric]
-        protocol = await self._shared.protocol(unit.task) if metric.adaptive else None
-        claims = await self._shared.claims(unit.task, unit.report) if "claims" in metric.inputs else None
-        have_protocol = None if isinstance(protocol, Missing) else protocol
-        have_claims = None if isinstance(claims, Missing) else claims
-        inputs = inputs_of(unit, self._work.conditions, protocol=have_protocol, claims=have_claims)
-        if (known := self._kept.unit(key_of(inputs), unit)) is not None:
-            self._settle(known, reused=True)
+        given = await self._shared.inputs(unit)
+        inputs = inputs_of(unit, self._work.conditions, given.made)
+        if self._done.take(unit, key_of(inputs)):
             return
         self._say_why(unit, inputs)
-        missing = next((part for part in (protocol, claims) if isinstance(part, Missing)), None)
-        if missing is not None:
-            result = self._failed(unit, missing.reason)
+        if given.missing:
+            result = self._failed(unit, given.missing)
         else:
-            result = await self._judge(unit, have_protocol, have_claims)
-        line = _line(unit, inputs, result)
-        self._folder.append(line)
-        self._settle(line, reused=False)
-
-    def _settle(self, line: UnitResult, *, reused: bool) -> None:
-        self._done[line.place] = line
-        self._watcher.unit(line, reused=reused)
+            result = await self._judge(unit, given)
+        self._done.add(_line(unit, inputs, result))
 
     def _say_why(self, unit: Unit, inputs: Mapping[str, Json]) -> None:
-        before = self._before.get(unit.place)
+        spot = self._kept.index.last.get(unit.place)
+        before = None if spot is None else line_at(spot)
         if before is None:
             return
         if names := changed(before.inputs, inputs):
@@ -121,13 +171,22 @@ class Engine:
         else:
             self._watcher.note(f"{unit.label} failed before and is tried again")
 
-    async def _judge(self, unit: Unit, protocol: Protocol | None, claims: ClaimList | None) -> MetricResult:
-        case = Case(
-            task=unit.task, report=unit.report, as_of=self._work.conditions.as_of, protocol=protocol, claims=claims
-        )
-        with scope(unit.label), self._watcher.stage(unit.label):
+    async def _judge(self, unit: Unit, given: Inputs) -> MetricResult:
+        work = self._work
+        with scope(unit.label), self._rank(unit), self._watcher.stage(unit.label):
             try:
-                return await evaluate_metric(unit.metric, case, self._model, self._toolbox, self._work.settings)
+                case = Case(
+                    task=unit.task,
+                    report=self._library.report(unit.case),
+                    as_of=work.conditions.as_of,
+                    protocol=given.protocol,
+                    claims=given.claims,
+                    rubric=given.rubric,
+                    reference=given.reference,
+                )
+                judge = self._judges[unit.judge].draw(unit.repeat)
+                tools = self._library.tools(unit.task) if METRICS[unit.metric].needs & OUTSIDE else self._toolbox
+                return await evaluate_metric(unit.metric, case, judge, tools, work.settings)
             except DeadlineReached as error:
                 return self._failed(unit, f"deadline: {error}")
             except (HostStop, ReplayMiss, UserError):
@@ -135,6 +194,10 @@ class Engine:
             except Exception as error:
                 self._folder.note_error(f"{unit.label}\n{traceback.format_exc()}")
                 return self._failed(unit, f"internal error ({type(error).__name__}), see errors.log")
+
+    def _rank(self, unit: Unit) -> AbstractContextManager[None]:
+        slow = min((FIRST.get(name, 9) for name in METRICS[unit.metric].inputs), default=9)
+        return urgency((1, self._order[unit.task.id], slow))
 
     def _failed(self, unit: Unit, reason: str) -> MetricResult:
         version = self._work.conditions.versions[unit.metric]
@@ -145,21 +208,10 @@ def _line(unit: Unit, inputs: dict[str, Json], result: MetricResult) -> UnitResu
     return UnitResult(
         unit=key_of(inputs),
         task=unit.task.id,
-        report=unit.report.id,
+        report=unit.case.system,
         metric=unit.metric,
         judge=unit.judge,
         repeat=unit.repeat,
         inputs=inputs,
         result=result,
     )
-
-
-async def _together(jobs: Iterable[Coroutine[None, None, None]]) -> None:
-    """All at once; the first error ends the others and is raised as it is."""
-    tasks = [asyncio.create_task(job) for job in jobs]
-    try:
-        await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)

@@ -24,6 +24,10 @@ INSTRUCTIONS = 350
 """Tokens of instructions and schema in a prompt."""
 
 
+LIKELY = 0.75
+"""Tokens of a report over the upper bound that is counted without a tokeniser."""
+
+
 @dataclass(frozen=True)
 class Rates:
     """What one piece of work takes, in calls and tokens."""
@@ -58,6 +62,10 @@ class Shape:
     """Check-worthy claims expected, after ``--max-claims``."""
     pages: int
     """Distinct cited pages."""
+
+    def limited(self, max_claims: int | None) -> Shape:
+        """The same where only so many claims are checked."""
+        return self if max_claims is None else replace(self, claims=min(self.claims, max_claims))
 
 
 @dataclass(frozen=True)
@@ -150,7 +158,7 @@ def _label_load(rates: Rates, claims: int) -> Load:
     return replace(Load(1, rates.label_prompt, rates.label_prompt, rates.label_new).times(calls), lookups=5 * claims)
 
 
-def expected_claims(sentences: int, max_claims: int | None) -> int:
+def expected_claims(sentences: int, max_claims: int | None = None) -> int:
     """Check-worthy claims of a report with so many sentences: about two in three of them carry one."""
     found = math.ceil(sentences * 2 / 3)
     return found if max_claims is None else min(found, max_claims)

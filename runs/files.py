@@ -8,22 +8,23 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 
-def write_atomic(path: Path, data: bytes | str) -> None:
+def write_atomic(path: Path, data: bytes | str | Iterable[bytes]) -> None:
     """Replace ``path`` as a whole: temporary file beside it, flush to disk, rename, flush the folder.
 
-    Raises OSError (disk full, no permission); ``path`` is then what it was before.
+    ``data`` in pieces is written as it comes. Raises OSError (disk full, no permission); ``path`` is then what it was
+    before.
     """
-    raw = data.encode() if isinstance(data, str) else data
+    pieces = (data.encode(),) if isinstance(data, str) else (data,) if isinstance(data, bytes) else data
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(raw)
+            file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
         Path(name).chmod(0o644)
@@ -44,8 +45,8 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def append_line(path: Path, line: str) -> None:
-    """Append one line and flush it to disk before returning.
+def append_line(path: Path, line: str) -> int:
+    """Append one line and flush it to disk before returning; returns where it begins, in bytes.
 
     If the file ends in a broken line (a crash in the middle of a write), that line is closed first, so that only it is
     lost. Raises OSError.
@@ -54,9 +55,11 @@ def append_line(path: Path, line: str) -> None:
     with path.open("ab+") as file:
         if file.tell() and _last_byte(path) != b"\n":
             file.write(b"\n")
+        start = file.tell()
         file.write(line.encode() + b"\n")
         file.flush()
         os.fsync(file.fileno())
+    return start
 
 
 def _last_byte(path: Path) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 Place = tuple[str, str]
@@ -10,6 +11,6 @@ Place = tuple[str, str]
 
 def names_of(places: Iterable[Place]) -> dict[Place, str]:
     """A name for each place, no two the same: ``report``, or ``report#task`` where several tasks have such a report."""
-    places = list(places)
-    seen = [report for _, report in dict.fromkeys(places)]
-    return {(task, report): report if seen.count(report) == 1 else f"{report}#{task}" for task, report in places}
+    distinct = dict.fromkeys(places)
+    seen = Counter(report for _, report in distinct)
+    return {(task, report): report if seen[report] == 1 else f"{report}#{task}" for task, report in distinct}

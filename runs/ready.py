@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import asyncio
 
-from ..models.describing import is_local
+from ..errors import UserError
+from ..ledger.purse import unpriced
+from ..models.describing import is_local, price_of
 from ..models.providers import parse_judge
 from .ask import Ask
 from .store import RunFolder
 
 
 def check_ready(ask: Ask, *, replay: bool = False) -> None:
-    """Look at the run folder, the judge's name and key, and the search back ends. No network, nothing is written.
+    """Look at the run folder, the judges' names, keys and prices, and the search back ends. No network, nothing is
+    written.
 
     ``replay``: no key is needed. Raises UserError that says what to change.
     """
-    RunFolder(ask.folder).check(ledger=ask.ledger)
-    judge = None if is_local(ask.judge) else parse_judge(ask.judge)
-    if judge is not None and not replay:
-        judge.key()
+    check_plan(ask)
+    for name in ask.judges:
+        if not replay and not is_local(name):
+            parse_judge(name).key()
     asyncio.run(_search(ask, replay))
+
+
+def check_plan(ask: Ask) -> None:
+    """The part of it that needs no key: what must be right before an estimate is worth reading. Raises UserError."""
+    RunFolder(ask.folder).check(ledger=ask.ledger)
+    for name in ask.judges:
+        if price_of(name) is None and ask.budget_usd is not None:
+            raise UserError(unpriced(name))
 
 
 async def _search(ask: Ask, replay: bool) -> None:

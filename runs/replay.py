@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import InputError, UserError
 from ..evaluators import VERSIONS
 from ..ledger import Mode as LedgerMode
-from ..protocols import load_protocol
+from ..protocols import load_protocol, load_rubric
 from ..reports.data import Report
 from .ask import Ask
-from .data import RunConfig, RunState
+from .cases import CaseRef, Source, Sources, Stored, ref_of
+from .data import ReportRef, RunConfig, RunState
 from .perform import RunResult, perform
 from .progress import Listener
 from .store import RunFolder
@@ -45,7 +47,7 @@ async def replay(
             raise InputError("no such ledger: name the exported one with --ledger", path=place.ledger)
         ask = ask_again(stored, place, out=Path(scratch) / "run")
         result = await perform(ask, ledger_mode=LedgerMode.REPLAY, on_progress=on_progress, replayed=place)
-        return Replayed(len(result.results), _compare(stored, result))
+        return Replayed(len(result.keys), _compare(stored, result))
 
 
 def finished_config(folder: RunFolder) -> RunConfig:
@@ -64,30 +66,47 @@ def finished_config(folder: RunFolder) -> RunConfig:
 
 def ask_again(folder: RunFolder, config: RunConfig, *, out: Path) -> Ask:
     """The evaluation that a run folder holds, asked once more. Raises InputError when a file of it is missing."""
-    tasks = {task.id: task for task in config.tasks}
-    cases = []
-    for ref in config.reports:
-        report = folder.load(f"reports/{ref.file}", Report)
-        if report is None:
-            raise InputError("the run's copy of this report is missing", path=folder.path / "reports" / ref.file)
-        cases.append((tasks[ref.task], report))
-    names = [f"protocols/given-{digest[:12]}.json" for digest in config.protocols.values()]
+    sources, cases = _copies(folder, config, config.reports)
+    references, reference_cases = _copies(folder, config, config.references)
+    protocols = [f"protocols/given-{digest[:12]}.json" for digest in dict.fromkeys(config.protocols.values())]
+    rubrics = [f"rubrics/given-{digest[:12]}.json" for digest in dict.fromkeys(config.rubrics.values())]
     return Ask(
-        cases=tuple(cases),
-        judge=config.maker,
+        sources=sources,
+        cases=cases,
+        judges=config.judges,
         metrics=config.metrics,
         search=config.search,
         exclude_hosts=config.exclude_hosts,
         mode=config.mode,
         as_of=config.as_of.day,
-        protocols=tuple(load_protocol(folder.path / name) for name in names),
+        protocols=tuple(load_protocol(folder.path / name) for name in protocols),
+        rubrics=tuple(load_rubric(folder.path / name) for name in rubrics),
+        reference=config.reference,
+        references=references,
+        reference_cases=reference_cases,
         out=out,
         ledger=Path(config.ledger),
         questions=config.questions,
         reasoning=config.reasoning,
         max_claims=config.max_claims,
+        repeats=config.repeats,
         floor=config.floor,
+        shard=config.shard,
     )
+
+
+def _copies(folder: RunFolder, config: RunConfig, refs: Sequence[ReportRef]) -> tuple[Sources, tuple[CaseRef, ...]]:
+    """The reports as the run's folder keeps them."""
+    tasks = {task.id: task for task in config.tasks}
+    sources, cases = [], []
+    for ref in refs:
+        path = folder.path / "reports" / ref.file
+        report = folder.load(f"reports/{ref.file}", Report)
+        if report is None:
+            raise InputError("the run's copy of this report is missing", path=path)
+        sources.append(Source(Stored(path), ref.id))
+        cases.append(ref_of(tasks[ref.task], report, ref.id))
+    return Sources(tuple(sources)), tuple(cases)
 
 
 def _compare(stored: RunFolder, result: RunResult) -> str | None:

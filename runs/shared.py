@@ -1,28 +1,34 @@
-"""Protocols and claim lists: made once a task or report, kept in the run folder, shared by all units."""
+"""Protocols, rubrics and claim lists: made once a task or report, kept in the run folder, shared by all units."""
 
 from __future__ import annotations
 
 import asyncio
 import traceback
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
 
 from ..agents import create_protocol
-from ..core import Task
+from ..core import Json, Task
 from ..errors import DeadlineReached, DreamError, HostStop, ReplayMiss, UserError
 from ..evaluators import make_claims
+from ..evaluators.rubrics import make_rubric
 from ..ledger import scope
 from ..models import ChatModel
+from ..models.limiter import Urgency, urgency
 from ..protocols import seal
+from ..protocols.rubric import Kind, Rubric
 from ..protocols.schema import Protocol
 from ..reports.data import ClaimList, Report
-from ..tools import Toolbox
-from .kept import Kept
+from .cases import CaseRef
+from .kept import Kept, protocol_digests
+from .library import Library
 from .progress import Watcher
 from .store import RunFolder
+from .units import Unit
 from .work import Work
 
-T = TypeVar("T", Protocol, ClaimList)
+T = TypeVar("T", Protocol, ClaimList, Rubric)
 
 
 class Missing:
@@ -32,15 +38,52 @@ class Missing:
         self.reason = reason
 
 
+@dataclass
+class Inputs:
+    """What a unit is judged by, apart from its report."""
+
+    protocol: Protocol | None = None
+    rubric: Rubric | None = None
+    claims: ClaimList | None = None
+    reference: Report | None = None
+    made: dict[str, Json] = field(default_factory=dict)
+    """Digests by the names of the catalogue."""
+    missing: str = ""
+    """Why one of them could not be made."""
+
+
 class Shared:
-    """Loads or makes what units share. Whoever asks second waits for the first."""
+    """Loads or makes what units share. Whoever asks second waits for the first; what is made is not held."""
 
     def __init__(
-        self, work: Work, folder: RunFolder, kept: Kept, judge: ChatModel, toolbox: Toolbox, watcher: Watcher
+        self, work: Work, folder: RunFolder, kept: Kept, maker: ChatModel, library: Library, watcher: Watcher
     ) -> None:
         self._work, self._folder, self._kept = work, folder, kept
-        self._judge, self._toolbox, self._watcher = judge, toolbox, watcher
+        self._maker, self._library, self._watcher = maker, library, watcher
         self._jobs: dict[str, asyncio.Task[Any]] = {}
+        self._missing: dict[str, Missing] = {}
+        self._order = {cases[0].task.id: number for number, cases in enumerate(work.by_task())}
+
+    async def inputs(self, unit: Unit) -> Inputs:
+        """All that the unit's metric looks at. HostStop and ReplayMiss propagate."""
+        found, work = Inputs(), self._work
+        if work.needs(unit.metric, "protocol"):
+            found.protocol = self._take(found, await self.protocol(unit.task), protocol_digests)
+        if work.needs(unit.metric, "rubric"):
+            found.rubric = self._take(found, await self.rubric(unit.task, unit.metric), _rubric_digest)
+        if work.needs(unit.metric, "claims"):
+            found.claims = self._take(found, await self.claims(unit.case), _claims_digest)
+        if work.needs(unit.metric, "reference") and (other := work.references.get(unit.task.id)) is not None:
+            found.reference = self._library.report(other)
+            found.made["reference"] = other.digest
+        return found
+
+    def _take(self, found: Inputs, value: T | Missing, digests: Callable[[T], Mapping[str, Json]]) -> T | None:
+        if isinstance(value, Missing):
+            found.missing = found.missing or value.reason
+            return None
+        found.made.update(digests(value))
+        return value
 
     async def protocol(self, task: Task) -> Protocol | Missing:
         """The task's protocol: given, made before, or made now. HostStop and ReplayMiss propagate."""
@@ -51,8 +94,8 @@ class Shared:
             work = self._work
             made = await create_protocol(
                 task,
-                self._judge,
-                self._toolbox,
+                self._maker,
+                self._library.tools(task),
                 as_of=work.conditions.as_of,
                 mode=work.creator,
                 questions=work.questions,
@@ -60,19 +103,30 @@ class Shared:
             )
             return seal(made)
 
-        return await self._once(self._kept.protocol_name(task), f"{task.id}/protocol", make)
+        return await self._once(self._kept.protocol_name(task), f"{task.id}/protocol", self._rank(task), make)
 
-    async def claims(self, task: Task, report: Report) -> ClaimList | Missing:
+    async def rubric(self, task: Task, metric: str) -> Rubric | Missing:
+        """The task's rubric for a metric: given, made before, or made now. HostStop and ReplayMiss propagate."""
+        if (kept := self._kept.rubric(task, metric)) is not None:
+            return kept
+
+        async def make() -> Rubric:
+            return await make_rubric(cast(Kind, metric), task, self._maker)
+
+        name = self._kept.rubric_name(task, metric)
+        return await self._once(name, f"{task.id}/{metric} rubric", self._rank(task), make)
+
+    async def claims(self, case: CaseRef) -> ClaimList | Missing:
         """The report's frozen claims. HostStop and ReplayMiss propagate."""
-        if (kept := self._kept.claims(task, report)) is not None:
+        if (kept := self._kept.claims(case)) is not None:
             return kept
 
         async def make() -> ClaimList:
-            return await make_claims(task, report, self._judge, max_claims=self._work.max_claims)
+            report = self._library.report(case)
+            return await make_claims(case.task, report, self._maker, max_claims=self._work.max_claims)
 
-        return await self._once(
-            self._kept.claims_name(task, report), f"{self._work.names[task.id, report.id]}/claims", make
-        )
+        label = f"{self._work.names[case.place]}/claims"
+        return await self._once(self._kept.claims_name(case), label, self._rank(case.task), make)
 
     async def close(self) -> None:
         """End what still runs."""
@@ -80,25 +134,47 @@ class Shared:
             job.cancel()
         await asyncio.gather(*self._jobs.values(), return_exceptions=True)
 
-    async def _once(self, name: str, label: str, make: Callable[[], Awaitable[T]]) -> T | Missing:
+    def _rank(self, task: Task) -> Urgency:
+        """Others wait for it: before all units, in the order of the tasks."""
+        return (0, self._order.get(task.id, 0))
+
+    async def _once(self, name: str, label: str, rank: Urgency, make: Callable[[], Awaitable[T]]) -> T | Missing:
+        if name in self._missing:
+            return self._missing[name]
         if name not in self._jobs:
-            self._jobs[name] = asyncio.create_task(self._make(name, label, make))
+            self._jobs[name] = asyncio.create_task(self._make(name, label, rank, make))
         result: T | Missing = await asyncio.shield(self._jobs[name])
         return result
 
-    async def _make(self, name: str, label: str, make: Callable[[], Awaitable[T]]) -> T | Missing:
-        with scope(label), self._watcher.stage(label):
-            try:
-                made = await make()
-            except DeadlineReached as error:
-                return Missing(f"{label}: {error}")
-            except (HostStop, ReplayMiss, UserError):
-                raise
-            except DreamError as error:
-                self._watcher.note(f"{label} could not be made: {error}")
-                return Missing(f"{label.rpartition('/')[2]} could not be made: {error}")
-            except Exception as error:
-                self._folder.note_error(f"{label}\n{traceback.format_exc()}")
-                return Missing(f"{label}: internal error ({type(error).__name__}), see errors.log")
+    async def _make(self, name: str, label: str, rank: Urgency, make: Callable[[], Awaitable[T]]) -> T | Missing:
+        with scope(label), urgency(rank), self._watcher.stage(label):
+            made = await self._tried(label, make)
+        if isinstance(made, Missing):
+            self._missing[name] = made
+            return made
         self._folder.save(name, made)
+        self._kept.fresh.add(name)
+        del self._jobs[name]  # from now on it is read from the folder
         return made
+
+    async def _tried(self, label: str, make: Callable[[], Awaitable[T]]) -> T | Missing:
+        try:
+            return await make()
+        except DeadlineReached as error:
+            return Missing(f"{label}: {error}")
+        except (HostStop, ReplayMiss, UserError):
+            raise
+        except DreamError as error:
+            self._watcher.note(f"{label} could not be made: {error}")
+            return Missing(f"{label.rpartition('/')[2]} could not be made: {error}")
+        except Exception as error:
+            self._folder.note_error(f"{label}\n{traceback.format_exc()}")
+            return Missing(f"{label}: internal error ({type(error).__name__}), see errors.log")
+
+
+def _rubric_digest(rubric: Rubric) -> dict[str, Json]:
+    return {"rubric": rubric.digest}
+
+
+def _claims_digest(claims: ClaimList) -> dict[str, Json]:
+    return {"claims": claims.digest}

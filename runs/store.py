@@ -5,7 +5,7 @@
     run.json             what was asked (RunConfig)
     results.jsonl        a unit a line, appended as it finishes; rewritten once, in plan order, when the run is finished
     superseded.jsonl     results of earlier plans in this folder, still reused when they fit again
-    reports/ protocols/ claims/   what the run worked on, named by what was asked for
+    reports/ protocols/ rubrics/ claims/   what the run worked on, named by what was asked for
     summary.json         scores, worst findings, totals
     errors.log           tracebacks of unexpected errors
     lock                 names the owner while a process works on it
@@ -23,15 +23,15 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ..core import Json
 from ..errors import InputError, UserError
 from ..ledger.masking import Masker
 from .data import RunConfig, UnitResult
-from .files import append_line, read_lines, write_atomic
+from .files import append_line, write_atomic
 from .lock import RunLock, no_place
+from .results import Index, Spot, dump_line, index_of, line_at, lines_with_spots, raw_lines
 
 M = TypeVar("M", bound=BaseModel)
-SUBFOLDERS = ("reports", "protocols", "claims")
+SUBFOLDERS = ("reports", "protocols", "rubrics", "claims")
 _TEMPORARY = re.compile(r"\.[^.].*\.jsonl?\.[a-z0-9_]{8}\.tmp")
 """What :func:`.files.write_atomic` calls a file of ours that it has not finished."""
 
@@ -105,31 +105,37 @@ class RunFolder:
         text = json.dumps(value.model_dump(mode="json"), ensure_ascii=False, indent=2)
         write_atomic(self.path / name, self._masker.text(text) + "\n")
 
-    def append(self, result: UnitResult) -> None:
-        """Store one unit: on disk when this returns. Raises OSError."""
-        append_line(self.results_path, self._line(result))
+    def append(self, result: UnitResult) -> Spot:
+        """Store one unit: on disk when this returns; says where. Raises OSError."""
+        return Spot(self.results_path, append_line(self.results_path, self._line(result)))
 
-    def lines(self) -> Iterable[UnitResult]:
+    def lines(self) -> Iterator[UnitResult]:
         """The readable lines of ``results.jsonl`` in their order, one at a time; others are skipped."""
-        return _units(self.results_path)
+        return (line for _, line in lines_with_spots(self.results_path))
 
-    def results(self) -> list[UnitResult]:
-        """The same as a list."""
-        return list(self.lines())
+    def index(self, *, afresh: bool = False) -> Index:
+        """Where every settled unit stands, of this plan and of earlier ones, and the newest line of each cell.
 
-    def known(self) -> dict[str, UnitResult]:
-        """Every settled unit by its key, of this plan and of earlier ones. Of several the last counts."""
-        lines = (*_units(self._superseded), *_units(self.results_path))
-        return {line.unit: line for line in lines if line.settled}
+        ``afresh``: nothing counts as settled.
+        """
+        found = index_of(self.results_path, superseded=self._superseded)
+        return Index({}, found.last) if afresh else found
 
-    def finish(self, planned: Sequence[UnitResult]) -> None:
-        """Rewrite ``results.jsonl`` in plan order; what the plan does not hold moves to ``superseded.jsonl`` first."""
-        keys = {line.unit for line in planned}
-        kept = {line.unit for line in _units(self._superseded)}
-        for line in self.results():
+    def finish(self, planned: Sequence[Spot]) -> None:
+        """Rewrite ``results.jsonl`` in plan order; what the plan does not hold moves to ``superseded.jsonl`` first.
+
+        Nothing is written when it stands so already.
+        """
+        starts = [spot.offset for spot in planned]
+        if starts == sorted(set(starts)) and len(starts) == _count(self.results_path):
+            return
+        keys = {line.unit for spot in planned if (line := line_at(spot)) is not None}
+        kept = {line.unit for _, line in lines_with_spots(self._superseded)}
+        for line in self.lines():
             if line.unit not in keys | kept and line.settled:
+                kept.add(line.unit)
                 append_line(self._superseded, self._line(line))
-        write_atomic(self.results_path, "".join(self._line(line) + "\n" for line in planned))
+        write_atomic(self.results_path, raw_lines(planned))
 
     def note_error(self, text: str) -> None:
         """Keep a traceback for whoever mends the bug."""
@@ -159,15 +165,9 @@ class _ErrorLog(logging.Handler):
             self._folder.note_error(self.format(record))
 
 
-def dump_line(result: UnitResult) -> str:
-    """A unit as the one line that stands for it: keys sorted, no spaces, no clock."""
-    value: Json = result.model_dump(mode="json")
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-
-
-def _units(path: Path) -> Iterable[UnitResult]:
-    for value in read_lines(path):
-        try:
-            yield UnitResult.model_validate(value)
-        except ValidationError:
-            continue
+def _count(path: Path) -> int:
+    """Lines of a file, broken ones included."""
+    if not path.exists():
+        return 0
+    with path.open("rb") as file:
+        return sum(1 for _ in file)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic import Field
 
 from ..core import AsOf, Coverage, Frozen, Interval, Status
 from ..ledger import Totals
 from ..protocols.catalogue import METRICS, Vertical
-from .data import Exit, ReportRef, RunConfig, RunState, UnitResult
+from ..stats import bootstrap_mean, mean
+from .data import Exit, RunConfig, RunState, UnitResult
 from .findings import Worst, worst_of
 from .measured import Agreement
-from .names import names_of
+from .names import Place, names_of
 
 WORST = 5
 """Findings kept of one report and metric."""
+MOST_WORST = 2000
+"""Findings kept in all, about, where there are many reports."""
 
 
 class Score(Frozen):
@@ -58,6 +61,24 @@ class ReportSummary(Frozen):
     """The run is finished, and too little of this report is scored: it is shown and not ranked."""
 
 
+class SystemScore(Frozen):
+    """A system by one metric and judge, over all tasks of the run."""
+
+    system: str
+    metric: str
+    judge: str
+    score: float | None
+    """Mean over tasks of the mean over repeats; None: no task is scored."""
+    interval: Interval | None = None
+    """By bootstrap over tasks; below 8 tasks the range over them; one task: none."""
+    scored: int
+    """Tasks with a score."""
+    expected: int
+    """Tasks of the run, those apart to which the metric does not apply. A task without a report counts."""
+    thin: int = 0
+    """Tasks whose score rests on too few decided items."""
+
+
 class Summary(Frozen):
     """A run at a glance: ``summary.json``."""
 
@@ -66,9 +87,13 @@ class Summary(Frozen):
     reason: str = ""
     """Why it stopped, for a state other than finished."""
     as_of: AsOf
-    judge: str
+    judges: tuple[str, ...]
+    """The first one is the maker."""
+    repeats: int = 1
     agreement: tuple[Agreement, ...] = ()
-    """How well this judge agrees with people, as far as anybody measured it."""
+    """How well these judges agree with people, as far as anybody measured it."""
+    systems: tuple[SystemScore, ...] = ()
+    """Systems in the order of the run, metrics as in the catalogue, judges as given."""
     reports: tuple[ReportSummary, ...]
     expected: int
     scored: int
@@ -84,24 +109,25 @@ class Summary(Frozen):
 
 def summarise(
     config: RunConfig,
-    lines: Sequence[UnitResult],
+    lines: Iterable[UnitResult],
     totals: Totals,
     *,
     state: RunState,
     reason: str = "",
     agreement: Sequence[Agreement] = (),
 ) -> Summary:
-    """Make the summary of what is done so far."""
+    """Make the summary of what is done so far; ``lines`` are looked at one after another and not held."""
     names = names_of((ref.task, ref.id) for ref in config.reports)
+    scores: dict[Place, list[Score]] = {place: [] for place in names}
+    worst: dict[Place, list[Worst]] = {place: [] for place in names}
+    kept = worst_kept(len(config.reports) * len(config.metrics))
+    for line in lines:
+        place = (line.task, line.report)
+        scores[place].append(_score(line))
+        if line.judge == config.maker and not line.repeat:
+            worst[place] += worst_of(line.result)[:kept]
     reports = tuple(
-        _report(
-            ref,
-            names[ref.task, ref.id],
-            [line for line in lines if (line.task, line.report) == (ref.task, ref.id)],
-            config,
-            state,
-        )
-        for ref in config.reports
+        _report(place, name, scores[place], tuple(worst[place]), config, state) for place, name in names.items()
     )
     expected = sum(report.expected for report in reports)
     scored = sum(report.scored for report in reports)
@@ -111,8 +137,10 @@ def summarise(
         state=state,
         reason=reason,
         as_of=config.as_of,
-        judge=config.maker,
+        judges=config.judges,
+        repeats=config.repeats,
         agreement=tuple(agreement),
+        systems=tuple(_systems(config, reports)),
         reports=reports,
         expected=expected,
         scored=scored,
@@ -125,33 +153,68 @@ def summarise(
     )
 
 
+def worst_kept(cells: int) -> int:
+    """Findings kept of one report and metric: :data:`WORST`, and fewer where there are many reports."""
+    return max(1, min(WORST, MOST_WORST // max(1, cells)))
+
+
+def _systems(config: RunConfig, reports: Sequence[ReportSummary]) -> Iterator[SystemScore]:
+    places = [(metric, judge) for metric in METRICS if metric in config.metrics for judge in config.judges]
+    for system in config.systems:
+        own = [report for report in reports if report.report == system]
+        cells: dict[tuple[str, str], dict[str, list[Score]]] = {place: {} for place in places}
+        for report in own:
+            for score in report.scores:
+                cells[score.metric, score.judge].setdefault(report.task, []).append(score)
+        for (metric, judge), by_task in cells.items():
+            yield _system(system, metric, judge, by_task, len(config.tasks))
+
+
+def _system(system: str, metric: str, judge: str, by_task: dict[str, list[Score]], tasks: int) -> SystemScore:
+    means: list[float] = []
+    apart = thin = 0
+    for scores in by_task.values():
+        values = [score.score for score in scores if score.score is not None]
+        means += [mean(values)] if values else []
+        thin += bool(values) and not all(score.ranked for score in scores if score.score is not None)
+        apart += all(score.status is Status.NOT_APPLICABLE for score in scores)
+    return SystemScore(
+        system=system,
+        metric=metric,
+        judge=judge,
+        score=mean(means) if means else None,
+        interval=bootstrap_mean(means) if len(means) > 1 else None,
+        scored=len(means),
+        expected=tasks - apart,
+        thin=thin,
+    )
+
+
 def gate_codes(summary: Summary, gates: dict[str, float]) -> set[Exit]:
-    """What ``--fail-under`` says: a score below its gate, or a gate on a metric without a score."""
+    """What ``--fail-under`` says of every system, judge by judge: its mean over tasks lies below the gate, or there is
+    a gate on a metric without a score."""
     codes: set[Exit] = set()
-    for report in summary.reports:
-        scores = {score.metric: score.score for score in report.scores}
-        for metric, least in gates.items():
-            score = scores.get(metric)
-            if score is None:
-                codes.add(Exit.COVERAGE)
-            elif score < least:
-                codes.add(Exit.GATE)
-    return codes
+    for cell in summary.systems:
+        least = gates.get(cell.metric)
+        if least is not None:
+            codes |= {Exit.COVERAGE} if cell.score is None else {Exit.GATE} if cell.score < least else set()
+    missing = gates.keys() - {cell.metric for cell in summary.systems}
+    return codes | ({Exit.COVERAGE} if missing else set())
 
 
 def _report(
-    ref: ReportRef, name: str, lines: Sequence[UnitResult], config: RunConfig, state: RunState
+    place: Place, name: str, scores: Sequence[Score], worst: tuple[Worst, ...], config: RunConfig, state: RunState
 ) -> ReportSummary:
-    statuses = [line.result.status for line in lines]
-    expected, scored = len(config.metrics), statuses.count(Status.SCORED)
-    not_applicable = statuses.count(Status.NOT_APPLICABLE)
+    statuses = [score.status for score in scores]
+    expected = len(config.metrics) * len(config.judges) * config.repeats
+    scored, not_applicable = statuses.count(Status.SCORED), statuses.count(Status.NOT_APPLICABLE)
     coverage = _share(scored, expected - not_applicable)
     return ReportSummary(
-        task=ref.task,
-        report=ref.id,
+        task=place[0],
+        report=place[1],
         name=name,
-        scores=tuple(_score(line) for line in lines),
-        worst=tuple(found for line in lines for found in worst_of(line.result)[:WORST]),
+        scores=tuple(scores),
+        worst=worst,
         expected=expected,
         scored=scored,
         not_applicable=not_applicable,

@@ -2,43 +2,40 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-
-from pydantic import BaseModel
 
 from ..core import AsOf, Json, Task
 from ..protocols.catalogue import METRICS, Ability
-from ..protocols.files import items_digest
-from ..protocols.schema import Mode, Protocol
-from ..reports.data import ClaimList, Report
+from ..protocols.schema import Mode
+from .cases import CaseRef
+from .digests import digest
 
 OUTSIDE = frozenset({Ability.SEARCH, Ability.PAGES, Ability.ARXIV, Ability.GITHUB})
+UnitPlace = tuple[str, str, str, str, int]
+"""(task, report, metric, judge, repeat)."""
 
 
 @dataclass(frozen=True)
 class Unit:
     """One metric of one report by one judge, once; its key is known only with its inputs."""
 
-    task: Task
-    report: Report
+    case: CaseRef
     metric: str
     judge: str
     repeat: int = 0
-    name: str = ""
-    """What the report is called for people, when its id is not enough."""
+    label: str = ""
+    """For people, and the scope of its calls in the ledger."""
 
     @property
-    def place(self) -> tuple[str, str, str, str, int]:
-        """(task, report, metric, judge, repeat)."""
-        return (self.task.id, self.report.id, self.metric, self.judge, self.repeat)
+    def task(self) -> Task:
+        """The task that the report answers."""
+        return self.case.task
 
     @property
-    def label(self) -> str:
-        """For people, and the scope of its calls in the ledger."""
-        return f"{self.name or self.report.id}/{self.metric}"
+    def place(self) -> UnitPlace:
+        """Which cell of the run it fills."""
+        return (self.case.task.id, self.case.system, self.metric, self.judge, self.repeat)
 
 
 @dataclass(frozen=True)
@@ -63,11 +60,12 @@ class Conditions:
         return {"search": list(self.search), **left_out}
 
 
-def inputs_of(
-    unit: Unit, conditions: Conditions, *, protocol: Protocol | None, claims: ClaimList | None
-) -> dict[str, Json]:
-    """All that the unit's result depends on, by name. An input that could not be made is None."""
-    metric = METRICS[unit.metric]
+def inputs_of(unit: Unit, conditions: Conditions, made: Mapping[str, Json]) -> dict[str, Json]:
+    """All that the unit's result depends on, by name.
+
+    ``made``: digests of the inputs that are made or chosen for it, by their names in the catalogue; one that could not
+    be made is None.
+    """
     found: dict[str, Json] = {
         "metric": unit.metric,
         "version": conditions.versions[unit.metric],
@@ -77,8 +75,9 @@ def inputs_of(
         "task": digest(unit.task.prompt),
         "settings": _settings(unit, conditions),
     }
-    for name in metric.inputs:
-        found[name] = _digest_of(name, unit.report, protocol, claims)
+    own: dict[str, Json] = {"report": unit.case.digest, "citations": unit.case.citations}
+    for name in METRICS[unit.metric].inputs:
+        found[name] = own[name] if name in own else made.get(name)
     return found
 
 
@@ -92,12 +91,6 @@ def changed(before: Mapping[str, Json], now: Mapping[str, Json]) -> list[str]:
     return [name for name in now if before.get(name) != now[name]]
 
 
-def digest(value: Json) -> str:
-    """SHA-256 over the value as canonical JSON."""
-    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def _settings(unit: Unit, conditions: Conditions) -> Json:
     metric = METRICS[unit.metric]
     chosen: dict[str, Json] = {}
@@ -109,17 +102,3 @@ def _settings(unit: Unit, conditions: Conditions) -> Json:
         chosen.update(conditions.settings)
         chosen.update(conditions.where)
     return chosen
-
-
-def _digest_of(name: str, report: Report, protocol: Protocol | None, claims: ClaimList | None) -> Json:
-    if name == "report":
-        return report.digest
-    if name == "claims":
-        return None if claims is None else claims.digest
-    if name == "citations":
-        return digest(_plain((*report.sources, *report.marks)))
-    return None if protocol is None else items_digest(protocol, name.removeprefix("protocol."))
-
-
-def _plain(values: Sequence[BaseModel]) -> Json:
-    return [value.model_dump(mode="json") for value in values]

@@ -134,7 +134,7 @@ def test_two_files_of_one_name_in_two_folders_get_names_that_differ(tmp_path: Pa
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "report.md").write_text(REPORT)
     ask = prepare([tmp_path / "one" / "report.md", tmp_path / "two" / "report.md"], query="q", judge="local")
-    assert [report.id for _, report in ask.cases] == ["one-report", "two-report"]
+    assert [case.system for case in ask.cases] == ["one-report", "two-report"]
 
 
 def test_version() -> None:

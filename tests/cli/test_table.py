@@ -48,7 +48,7 @@ def summary(reports: int) -> Summary:
         run="r",
         state=RunState.FINISHED,
         as_of=AsOf(day=dt.date(2026, 5, 1)),
-        judge="j",
+        judges=("j",),
         reports=made,
         expected=6 * reports,
         scored=6 * reports,

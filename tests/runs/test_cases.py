@@ -32,7 +32,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_reports_of_a_folder_find_their_tasks_by_name(folder: Path) -> None:
     ask = prepare([folder / "system"], tasks=folder / "tasks.jsonl", judge="local")
-    found = {report.id: task for task, report in ask.cases}
+    found = {case.system: case.task for case in ask.cases}
     assert {name: task.id for name, task in found.items()} == {"q2": "q2", "system": "q1"}
     assert found["system"].language == "en-GB"
     assert str(ask.as_of) == "2025-01-01"
@@ -42,7 +42,7 @@ def test_tasks_may_be_given_as_they_are_and_are_found_by_prompt(folder: Path) ->
     (folder / "answers.jsonl").write_text(json.dumps({"id": 7, "prompt": "what does the moon do", "article": TEXT}))
     tasks = [Task.model_validate(task) for task in TASKS]
     ask = prepare(str(folder / "answers.jsonl"), tasks=tasks, judge="local")
-    assert [task.id for task, _ in ask.cases] == ["q2"]
+    assert [case.task.id for case in ask.cases] == ["q2"]
 
 
 def test_what_fits_no_task_is_named(folder: Path) -> None:

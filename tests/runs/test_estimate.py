@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dream_eval.protocols.catalogue import METRICS
+from dream_eval.protocols.catalogue import DREAM
 from dream_eval.protocols.schema import Mode
 from dream_eval.runs.estimate import Load, Shape, expected_claims, report_load, total_load
 
@@ -14,8 +14,8 @@ def load(*metrics: str, mode: Mode = Mode.GUIDED, shape: Shape = SHAPE) -> Load:
 
 
 def test_every_metric_asks_for_something_and_the_whole_for_more_than_any_part() -> None:
-    whole = load(*METRICS)
-    for metric in METRICS:
+    whole = load(*DREAM)
+    for metric in DREAM:
         part = load(metric)
         assert 0 < part.calls < whole.calls, metric
         assert 0 < part.fresh <= part.prompt, metric
@@ -36,7 +36,7 @@ def test_more_claims_and_pages_take_longer() -> None:
 def test_the_demo_is_expected_to_take_what_was_measured() -> None:
     """Measured: 25,000 to 30,000 prompt tokens that no prefix cache serves, about 5,000 new ones."""
     shapes = [Shape(tokens=1360, claims=8, pages=14), Shape(1250, 8, 11), Shape(980, 8, 0)]
-    whole = total_load(shapes, METRICS, Mode.GUIDED, protocols=1, questions=8, reasoning=3, embedded=True)
+    whole = total_load(shapes, DREAM, Mode.GUIDED, protocols=1, questions=8, reasoning=3, embedded=True)
     assert whole.seconds(embedded=True) == whole.fresh / 88 + whole.new / 30
     assert 20_000 < whole.fresh < 36_000
     assert 4_000 < whole.new < 8_000
@@ -51,7 +51,7 @@ def test_protocols_count_once_each() -> None:
 
 def test_what_is_left_and_how_many_claims() -> None:
     assert load("wq").scaled(0) == Load()
-    assert load(*METRICS).scaled(1) == load(*METRICS)
+    assert load(*DREAM).scaled(1) == load(*DREAM)
     assert expected_claims(30, None) == 20
     assert expected_claims(30, 8) == 8
     assert expected_claims(0, None) == 0

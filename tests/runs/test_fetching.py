@@ -58,7 +58,7 @@ async def test_where_a_report_lives_is_no_evidence_for_it(tmp_path: Path, monkey
         await fetch(url, ledger=ledger, endpoints=outside)
         ask = prepare(url, query="q", judge="local", ledger=ledger, exclude_hosts="www.Other.example")
     assert ask.exclude_hosts == ("chat.example/share/tides", "other.example")
-    assert ask.cases[0][1].id == "Tides"
+    assert ask.cases[0].system == "Tides"
 
 
 def test_names() -> None:

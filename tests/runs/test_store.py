@@ -15,7 +15,8 @@ from dream_eval.errors import InputError, UserError
 from dream_eval.evaluators.results import MetricResult
 from dream_eval.runs.data import Exit, RunConfig, UnitResult
 from dream_eval.runs.files import append_line, read_lines, slug, write_atomic
-from dream_eval.runs.store import RunFolder, dump_line
+from dream_eval.runs.results import dump_line, line_at
+from dream_eval.runs.store import RunFolder
 
 
 def unit(key: str, *, score: float | None = 50.0, metric: str = "wq", reason: str = "") -> UnitResult:
@@ -68,27 +69,30 @@ def test_results_survive_broken_and_foreign_lines(tmp_path: Path) -> None:
     append_line(folder.results_path, '{"unit": "old format"}')
     append_line(folder.results_path, "[1, 2]")
     folder.append(unit("k2"))
-    assert [line.unit for line in folder.results()] == ["k1", "k2"]
+    assert [line.unit for line in folder.lines()] == ["k1", "k2"]
 
 
 def test_a_failed_unit_is_not_known_and_a_later_success_is(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     folder.append(unit("k1", score=None))
-    assert folder.known() == {}
+    assert folder.index().settled == {}
     folder.append(unit("k1", score=70))
-    assert folder.known()["k1"].result.score == 70
+    found = line_at(folder.index().settled["k1"])
+    assert found is not None
+    assert found.result.score == 70
 
 
 def test_finish_writes_plan_order_and_keeps_what_the_plan_no_longer_holds(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
-    for key in ("k3", "k1", "k2"):
-        folder.append(unit(key))
-    folder.finish([unit("k1"), unit("k2")])
-    assert [line.unit for line in folder.results()] == ["k1", "k2"]
-    assert set(folder.known()) == {"k1", "k2", "k3"}
-    folder.finish([unit("k2"), unit("k3")])
-    folder.finish([unit("k2"), unit("k3")])
-    assert set(folder.known()) == {"k1", "k2", "k3"}
+    spots = {key: folder.append(unit(key)) for key in ("k3", "k1", "k2")}
+    folder.finish([spots["k1"], spots["k2"]])
+    assert [line.unit for line in folder.lines()] == ["k1", "k2"]
+    assert set(folder.index().settled) == {"k1", "k2", "k3"}
+    for _ in range(2):
+        known = folder.index().settled
+        folder.finish([known["k2"], known["k3"]])
+    assert [line.unit for line in folder.lines()] == ["k2", "k3"]
+    assert set(folder.index().settled) == {"k1", "k2", "k3"}
     assert len(list(read_lines(tmp_path / "superseded.jsonl"))) == 2
 
 
@@ -100,8 +104,9 @@ def test_lines_are_the_same_whatever_the_order_of_keys() -> None:
 
 def test_secrets_are_masked_in_everything_written(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path, secrets=["sk-marker-123", "another-marker"])
+    spot = folder.append(unit("k1", score=None, reason="401 for sk-marker-123"))
     folder.append(unit("k1", score=None, reason="401 for sk-marker-123"))
-    folder.finish([unit("k1", score=None, reason="401 for sk-marker-123")])
+    folder.finish([spot])
     folder.save("x.json", unit("k2", score=None, reason="another-marker"))
     folder.note_error("Traceback sk-marker-123")
     written = "".join(p.read_text() for p in tmp_path.iterdir())

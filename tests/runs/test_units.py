@@ -11,6 +11,8 @@ from dream_eval.core import AsOf, Task
 from dream_eval.protocols.catalogue import METRICS
 from dream_eval.protocols.schema import KeyQuestion, Maker, Mode, Plan, Protocol, ReasoningQuestion
 from dream_eval.reports.data import Claim, ClaimList, Mark, Report, Source, SourceKind, Span
+from dream_eval.runs.cases import ref_of
+from dream_eval.runs.kept import protocol_digests
 from dream_eval.runs.units import Conditions, Unit, changed, inputs_of, key_of
 
 TASK = Task(id="t", prompt="What holds?")
@@ -43,14 +45,24 @@ def keys(
     conditions: Conditions = CONDITIONS,
     protocol: Protocol | None = PROTOCOL,
     claims: ClaimList | None = CLAIMS,
+    rubric: str | None = "rubric",
+    reference: str | None = "reference",
 ) -> dict[str, str]:
     """Key of each metric's unit."""
-    units = {metric: Unit(task, report, metric, judge, repeat) for metric in METRICS}
-    return {m: key_of(inputs_of(u, conditions, protocol=protocol, claims=claims)) for m, u in units.items()}
+    units = {metric: Unit(ref_of(task, report), metric, judge, repeat) for metric in METRICS}
+    made = made_of(protocol, claims) | {"rubric": rubric, "reference": reference}
+    return {m: key_of(inputs_of(u, conditions, made)) for m, u in units.items()}
+
+
+def made_of(protocol: Protocol | None, claims: ClaimList | None) -> dict[str, Any]:
+    """Digests of what is made."""
+    return (protocol_digests(protocol) if protocol else {}) | {"claims": claims.digest if claims else None}
 
 
 BASE = keys()
 ALL = set(METRICS)
+LOOKS = {"rq", "factuality", "ci", "dre_facts", "fact"}
+"""Metrics that look at the world."""
 CITED = REPORT.model_copy(
     update={
         "sources": (Source(id="s1", kind=SourceKind.INLINE, url="https://a.example/"),),
@@ -69,24 +81,26 @@ LATER = AsOf(day=dt.date(2026, 5, 2))
     [
         ({"report": REPORT.model_copy(update={"digest": "x" * 64})}, ALL),
         ({"report": REPORT.model_copy(update={"id": "other name"})}, set()),
-        ({"report": CITED}, {"ci", "da"}),
+        ({"report": CITED}, {"ci", "da", "fact"}),
         ({"task": TASK.model_copy(update={"prompt": "What else?"})}, ALL),
         ({"task": TASK.model_copy(update={"id": "other id"})}, set()),
-        ({"task": TASK.model_copy(update={"language": "de-AT"})}, {"rq", "factuality"}),
-        ({"conditions": replace(CONDITIONS, exclude_hosts=("a.example",))}, {"rq", "factuality", "ci"}),
+        ({"task": TASK.model_copy(update={"language": "de-AT"})}, {"rq", "factuality", "dre_facts"}),
+        ({"conditions": replace(CONDITIONS, exclude_hosts=("a.example",))}, LOOKS),
         ({"judge": "k"}, ALL),
         ({"repeat": 1}, ALL),
         ({"protocol": OTHER_KEY}, {"kic"}),
         ({"protocol": OTHER_OPEN}, {"rq"}),
         ({"protocol": OTHER_MAKER}, set()),
         ({"protocol": None}, {"kic", "rq"}),
-        ({"claims": CLAIMS.model_copy(update={"digest": "f" * 64, "claims": (CLAIM,)})}, {"factuality", "ci"}),
-        ({"claims": None}, {"factuality", "ci"}),
+        ({"claims": CLAIMS.model_copy(update={"digest": "f" * 64, "claims": (CLAIM,)})}, {"factuality", "ci", "dre_facts"}),
+        ({"claims": None}, {"factuality", "ci", "dre_facts"}),
+        ({"rubric": "other"}, {"dre_quality", "race"}),
+        ({"reference": "other"}, {"race"}),
         ({"conditions": replace(CONDITIONS, as_of=LATER)}, ALL),
         ({"conditions": replace(CONDITIONS, as_of=AsOf(day=CONDITIONS.as_of.day, given=False))}, set()),
-        ({"conditions": replace(CONDITIONS, mode=Mode.GUIDED)}, {"rq"}),
-        ({"conditions": replace(CONDITIONS, search=("serper",))}, {"rq", "factuality", "ci"}),
-        ({"conditions": replace(CONDITIONS, settings={"pages": 5})}, {"rq", "factuality", "ci"}),
+        ({"conditions": replace(CONDITIONS, mode=Mode.GUIDED)}, {"rq", "dre_facts"}),
+        ({"conditions": replace(CONDITIONS, search=("serper",))}, LOOKS),
+        ({"conditions": replace(CONDITIONS, settings={"pages": 5})}, LOOKS),
         ({"conditions": replace(CONDITIONS, versions=CONDITIONS.versions | {"wq": 2})}, {"wq"}),
     ],
 )
@@ -101,7 +115,7 @@ def test_keys_are_digests_and_differ_between_metrics() -> None:
 
 
 def test_what_changed_is_named() -> None:
-    unit = Unit(TASK, REPORT, "kic", "j")
-    before = inputs_of(unit, CONDITIONS, protocol=PROTOCOL, claims=None)
-    now = inputs_of(replace(unit, judge="k"), CONDITIONS, protocol=OTHER_KEY, claims=None)
+    unit = Unit(ref_of(TASK, REPORT), "kic", "j")
+    before = inputs_of(unit, CONDITIONS, made_of(PROTOCOL, None))
+    now = inputs_of(replace(unit, judge="k"), CONDITIONS, made_of(OTHER_KEY, None))
     assert changed(before, now) == ["judge", "protocol.key_questions"]

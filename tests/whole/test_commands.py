@@ -135,7 +135,7 @@ def test_gates(world: Any, dream: Dream) -> None:
 def test_a_kill_at_a_random_moment_costs_what_was_in_flight_and_nothing_else(
     world: Any,
 ) -> None:
-    world.chat.delay_s = 0.05
+    world.chat.delay_s = 0.15
     dice, in_flight = random.Random(7), 0
     kept: list[str] = []
     for _ in range(4):

@@ -1,0 +1,53 @@
+"""Reports and tools as the work needs them: a few reports in memory, the rest in the run folder."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TypeVar
+
+from ..core import Task
+from ..reports.data import Report
+from ..tools import Toolbox
+from .cases import CaseRef
+from .kept import Kept
+from .work import Work
+
+REPORTS = 32
+"""Reports kept in memory beside those at work."""
+TASKS = 8
+"""Tasks whose tools are kept."""
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Library:
+    """Gives reports and, for each task, the tools to which no report on it is evidence."""
+
+    def __init__(self, work: Work, kept: Kept, toolbox: Toolbox) -> None:
+        self._kept, self._toolbox = kept, toolbox
+        self._cases = {cases[0].task.id: cases for cases in work.by_task()}
+        self._reports: OrderedDict[str, Report] = OrderedDict()
+        self._tools: OrderedDict[str, Toolbox] = OrderedDict()
+
+    def report(self, case: CaseRef) -> Report:
+        """The report, out of the run folder. Raises InputError."""
+        return _newest(self._reports, "\0".join(case.place), REPORTS, lambda: self._kept.report(case))
+
+    def tools(self, task: Task) -> Toolbox:
+        """The tools for work on a task: near copies of the reports on it, of any system, are no evidence."""
+        cases = self._cases.get(task.id, ())
+        return _newest(
+            self._tools, task.id, TASKS, lambda: self._toolbox.under_test(self.report(case).text for case in cases)
+        )
+
+
+def _newest(kept: OrderedDict[K, V], key: K, most: int, make: Callable[[], V]) -> V:
+    """The value made before, or made now; of more than ``most`` the one that was not asked for longest goes."""
+    if key not in kept:
+        kept[key] = make()
+    kept.move_to_end(key)
+    while len(kept) > most:
+        kept.popitem(last=False)
+    return kept[key]
