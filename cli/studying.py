@@ -49,17 +49,42 @@ def study_options(function: Decorated) -> Decorated:
 
 def protocol_options(function: Decorated) -> Decorated:
     """Options of studies whose metrics need a protocol."""
-    for option in reversed(
-        [
-            click.option("--protocol", metavar="FILE", help="Use this protocol instead of making one."),
-            click.option(
-                "--questions", type=click.IntRange(1), metavar="N", help="Yes/no questions of a new protocol."
-            ),
-            click.option("--reasoning", type=click.IntRange(1), metavar="N", help="Its reasoning questions."),
-        ]
-    ):
-        function = option(function)
-    return function
+    given = click.option("--protocol", metavar="FILE", help="Use this protocol instead of making one.")
+    decorated: Decorated = given(size_options(function))
+    return decorated
+
+
+def size_options(function: Decorated) -> Decorated:
+    """How large a new protocol is to be."""
+    keys = click.option("--questions", type=click.IntRange(1), metavar="N", help="Yes/no questions of a new protocol.")
+    reasons = click.option("--reasoning", type=click.IntRange(1), metavar="N", help="Its reasoning questions.")
+    decorated: Decorated = keys(reasons(function))
+    return decorated
+
+
+def sizes_of(questions: int | None, reasoning: int | None, *, demo: bool) -> dict[str, int]:
+    """Sizes of a new protocol: as asked for, else the demo's on the demo's query, so that it is made once."""
+    from ..runs.ask import DEFAULT_QUESTIONS, DEFAULT_REASONING
+    from .demonstration import QUESTIONS, REASONING
+
+    defaults = (QUESTIONS, REASONING) if demo else (DEFAULT_QUESTIONS, DEFAULT_REASONING)
+    return {"questions": questions or defaults[0], "reasoning": reasoning or defaults[1]}
+
+
+def given_task(query: str | None, task: str | None) -> tuple[Task, bool]:
+    """The task asked for, and whether it is the demo's. Raises UserError, InputError."""
+    from ..errors import UserError
+    from ..reports import load_tasks
+    from ..runs.cases import read_query, read_task, task_of
+    from ..runs.faults import demo_folder
+
+    if query is not None and task is not None:
+        raise UserError("give a query or a task, not both")
+    if query is not None:
+        return task_of(read_query(query)), False
+    if task is not None:
+        return read_task(task), False
+    return load_tasks(demo_folder() / "task.jsonl")[0], True
 
 
 @dataclass(frozen=True)
@@ -118,16 +143,13 @@ class GivenReports:
     @property
     def as_of(self) -> dt.date | None:
         """The one day that protocols, else tasks, name."""
-        days = {p.as_of.day for p in self.protocols.values()} or {task.as_of for task, _ in self.cases}
+        days = {p.as_of.day for p in self.protocols.values()}
+        days = days or {task.as_of for task, _ in self.cases if task.as_of is not None}
         return days.pop() if len(days) == 1 else None
 
     def sizes(self, questions: int | None, reasoning: int | None) -> dict[str, int]:
-        """Sizes of a new protocol: as asked for, else the demo's on the demo's reports, so that it is made once."""
-        from ..runs.ask import DEFAULT_QUESTIONS, DEFAULT_REASONING
-        from .demonstration import QUESTIONS, REASONING
-
-        defaults = (QUESTIONS, REASONING) if self.demo else (DEFAULT_QUESTIONS, DEFAULT_REASONING)
-        return {"questions": questions or defaults[0], "reasoning": reasoning or defaults[1]}
+        """Sizes of a new protocol."""
+        return sizes_of(questions, reasoning, demo=self.demo)
 
     def to_make(self, metrics: Sequence[str]) -> int:
         """How many protocols must be made first."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import difflib
+import re
 from collections.abc import Sequence
+from typing import Literal
 
 from rapidfuzz import fuzz
 
@@ -13,6 +17,11 @@ SIMILAR = 70.0
 """RapidFuzz token-set ratio, 0–100, from which a question counts as the other one reworded."""
 
 Question = KeyQuestion | ReasoningQuestion
+
+
+def all_questions(protocol: Protocol) -> tuple[Question, ...]:
+    """Key questions, then reasoning questions."""
+    return (*protocol.key_questions, *protocol.reasoning_questions)
 
 
 class Change(Frozen):
@@ -86,3 +95,65 @@ def _likeness(one: Question, other: Question) -> float:
 def _differences(one: Question, other: Question) -> tuple[str, ...]:
     names = [name for name in type(one).model_fields if name != "id"]
     return tuple(name for name in names if getattr(one, name) != getattr(other, name))
+
+
+# --- what changed inside of a question -------------------------------------------------------------------------------
+
+
+class Words(Frozen):
+    """A stretch of words that two texts share, or that only one of them has."""
+
+    kind: Literal["same", "gone", "new"]
+    text: str
+
+
+class EvidenceChange(Frozen):
+    """How the evidence of a question differs."""
+
+    gone: tuple[str, ...] = ()
+    """Addresses that only the old one rests on."""
+    new: tuple[str, ...] = ()
+    requoted: tuple[str, ...] = ()
+    """Addresses of both, with another quote or date."""
+    newest_old: dt.date | None = None
+    """Date of the newest evidence; None: none is dated."""
+    newest_new: dt.date | None = None
+
+
+def word_changes(old: str, new: str) -> tuple[Words, ...]:
+    """The difference of two texts by words, in order; Chinese, Japanese and Korean text by characters."""
+    a, b = _WORD.findall(old), _WORD.findall(new)
+    found: list[Words] = []
+    for kind, a1, a2, b1, b2 in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        if kind == "equal":
+            found.append(Words(kind="same", text="".join(a[a1:a2])))
+            continue
+        if a2 > a1:
+            found.append(Words(kind="gone", text="".join(a[a1:a2])))
+        if b2 > b1:
+            found.append(Words(kind="new", text="".join(b[b1:b2])))
+    return tuple(found)
+
+
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\s\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|\s+")
+
+
+def evidence_change(old: Question, new: Question) -> EvidenceChange:
+    """Addresses, quotes and dates of two questions' provenance, compared."""
+    before = {source.url: source for source in old.provenance}
+    after = {source.url: source for source in new.provenance}
+    return EvidenceChange(
+        gone=tuple(url for url in before if url not in after),
+        new=tuple(url for url in after if url not in before),
+        requoted=tuple(
+            url
+            for url, source in before.items()
+            if url in after and (source.quote, source.published) != (after[url].quote, after[url].published)
+        ),
+        newest_old=_newest(old),
+        newest_new=_newest(new),
+    )
+
+
+def _newest(question: Question) -> dt.date | None:
+    return max((source.published for source in question.provenance if source.published), default=None)

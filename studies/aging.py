@@ -197,10 +197,11 @@ def sheet_of(
             str(version.day),
             f"{(versions[0].day - version.day).days} days",
             len(version.changed),
-            *(measured[f"{version.day}/{metric}"].score for metric in metrics),
+            *(cell for metric in metrics for cell in _cells(measured[f"{version.day}/{metric}"])),
         )
         for version in versions
     )
+    header = [name for metric in metrics for name in (metric, "decided")]
     told = {metric: _told(metric, versions, measured, seed=seed) for metric in metrics}
     return Sheet(
         study="time",
@@ -209,7 +210,7 @@ def sheet_of(
         setup=bench.setup.described(),
         endpoint=bench.judge.endpoint,
         versions={one.cell.metric: one.result.version for one in measured.values()},
-        tables=(Table(title="Score by age", header=("as of", "age", "facts aged", *metrics), rows=rows),),
+        tables=(Table(title="Score by age (items decided)", header=("as of", "age", "aged", *header), rows=rows),),
         findings=tuple(sentence for sentence, _ in told.values()),
         known=tuple(
             known.known(KNOWN[metric], ", ".join(_score(measured[f"{version.day}/{metric}"]) for version in versions))
@@ -220,6 +221,12 @@ def sheet_of(
         totals=bench.totals,
         useless=told["kic"][1] if "kic" in told else None,
     )
+
+
+def _cells(one: Measured) -> tuple[float | str | None, str]:
+    """Score, and items decided out of items looked at."""
+    coverage = one.result.coverage
+    return one.score, f"{coverage.decided}/{coverage.checked}" if coverage else one.result.reason or "–"
 
 
 def _score(one: Measured) -> str:

@@ -311,10 +311,14 @@ def estimate(
             embedded=setup.embedded,
         )
     making = protocol_load(setup.mode, questions=setup.questions, reasoning=setup.reasoning).times(protocols)
-    total += making
+    return priced(setup, total + making, sum(len(metrics) for _, metrics in units))
+
+
+def priced(setup: Setup, load: Load, cells: int) -> Estimate:
+    """A load with its time and price."""
     price = price_of(setup.judge)
-    usd = None if price is None else price.cost(total.prompt, 0, total.new)
-    return Estimate(total, total.seconds(embedded=setup.embedded), usd, sum(len(metrics) for _, metrics in units))
+    usd = None if price is None else price.cost(load.prompt, 0, load.new)
+    return Estimate(load, load.seconds(embedded=setup.embedded), usd, cells)
 
 
 def shape_of(report: Report, max_claims: int | None) -> Shape:
