@@ -37,7 +37,7 @@ VALUES = {Outcome.SUPPORTED: 100.0, Outcome.PARTLY: 100.0, Outcome.CONTRADICTED:
 """What a decided pair is worth. ``no``: the page was read, or is gone, and does not say it."""
 
 FEWEST_WORDS = 2
-"""Content words that a sentence must have to state something: "Source:" does not."""
+"""Content words that a sentence, with what it leans on, must have to state something: "See [1]." does not."""
 
 PAGE_TOKENS, STATEMENT_TOKENS = 300, 120
 """Of a page the judge sees so many tokens, and so many more a statement: what is nearest to the statements."""
@@ -112,13 +112,14 @@ def pairs_of(report: Report) -> list[Pair]:
     for mark in report.marks:
         sentence = report.sentences[mark.sentence - 1]
         kind = report.segments[sentence.segment].kind
-        if kind is SegmentKind.REFERENCES or len(content_words(sentence.text)) < FEWEST_WORDS:
+        context = _context(report, sentence.number)
+        if kind is SegmentKind.REFERENCES or len(content_words(f"{context} {sentence.text}")) < FEWEST_WORDS:
             continue
         for url in (targets[id] for id in mark.sources if id in targets):
             key = (fold(sentence.text), url)
             if key not in seen:
                 seen.add(key)
-                pairs.append(Pair(sentence.number, sentence.text, _context(report, sentence.number), url))
+                pairs.append(Pair(sentence.number, sentence.text, context, url))
     return pairs
 
 

@@ -10,12 +10,12 @@ import datetime as dt
 from functools import lru_cache
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, create_model, field_validator
+from pydantic import BaseModel, ConfigDict, Field, create_model, field_validator, model_validator
 
 from ..core import Task
 from ..errors import CallFailed, ProtocolFailed
 from ..models import ChatModel, Message, ask, fence, system, user
-from ..protocols.rubric import GENERAL, SPECIFIC, Criterion, Dimension, Kind, Rubric, seal_rubric
+from ..protocols.rubric import GENERAL, SPECIFIC, TAKEN, Criterion, Dimension, Kind, Rubric, seal_rubric
 
 RUBRICS_VERSION = 1
 """Of the prompts in this file."""
@@ -51,6 +51,17 @@ FEW = {"dre_quality": "three to five", "race": "four to seven"}
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
+
+
+class _NoOthers(_Strict):
+    """Another name is a fault and not just too much: what is meant by it would be lost."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known(cls, value: object) -> object:
+        if isinstance(value, dict) and (others := [str(name) for name in value if name not in cls.model_fields]):
+            raise ValueError(f"there is no {', '.join(others)[:200]}: the names are {', '.join(cls.model_fields)}")
+        return value
 
 
 class SpecificDraft(_Strict):
@@ -100,7 +111,7 @@ async def _dimensions(kind: Kind, task: Task, maker: ChatModel) -> list[Draft]:
 def weights_type(kind: Kind) -> type[BaseModel]:
     """The answer's type: a weight for each general dimension, no more, no less; for ``dre_quality`` new ones too."""
     fields: dict[str, Any] = dict.fromkeys(GENERAL[kind], (Weight, ...))
-    weights = create_model("Weights", __base__=_Strict, **fields)
+    weights = create_model("Weights", __base__=_NoOthers, **fields)
     if kind == "race":
         return create_model("Dimensions", __base__=_Strict, weights=(weights, ...))
     specific = (tuple[SpecificDraft, ...], Field(min_length=SPECIFIC.start, max_length=SPECIFIC.stop - 1))
@@ -115,7 +126,7 @@ def weights_type(kind: Kind) -> type[BaseModel]:
 
 def _other_names(kind: Kind) -> Any:
     def check(drafts: tuple[SpecificDraft, ...]) -> tuple[SpecificDraft, ...]:
-        names = [*(_key(name) for name in GENERAL[kind]), *(_key(draft.name) for draft in drafts)]
+        names = [*(_key(name) for name in (*GENERAL[kind], *TAKEN)), *(_key(draft.name) for draft in drafts)]
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise ValueError(f"there are two dimensions called {twice}: give new ones other names")
         return drafts
@@ -162,7 +173,7 @@ def criteria_type(ids: tuple[str, ...]) -> type[BaseModel]:
     some = (tuple[CriterionDraft, ...], Field(min_length=2, max_length=10))
     fields: dict[str, Any] = dict.fromkeys(ids, some)
     return create_model(
-        "Criteria", __base__=_Strict, __validators__={"no_twins": field_validator("*")(_no_twins)}, **fields
+        "Criteria", __base__=_NoOthers, __validators__={"no_twins": field_validator("*")(_no_twins)}, **fields
     )
 
 

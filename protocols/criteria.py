@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -13,11 +13,13 @@ from ..core import Task
 from ..errors import InputError
 from .rubric import GENERAL, Criterion, Dimension, Rubric, load_rubric, seal_rubric
 
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
 
 class _Criterion(BaseModel):
     criterion: str = Field(min_length=1)
     explanation: str = ""
-    weight: float = Field(gt=0, allow_inf_nan=False)
+    weight: Positive
 
 
 class _Line(BaseModel):
@@ -26,8 +28,8 @@ class _Line(BaseModel):
     model_config = ConfigDict(extra="ignore")
     id: int | str
     prompt: str = Field(min_length=1)
-    dimension_weight: dict[str, float] = Field(min_length=1)
-    criterions: dict[str, list[_Criterion]] = Field(min_length=1)
+    dimension_weight: dict[str, Positive] = Field(min_length=1)
+    criterions: dict[str, Annotated[list[_Criterion], Field(min_length=1)]] = Field(min_length=1)
 
 
 def load_criteria(path: Path | str) -> tuple[Rubric, ...]:
@@ -69,10 +71,7 @@ def _rubric(text: str, path: Path, number: int) -> Rubric:
     except (ValueError, RecursionError) as error:
         raise InputError(f"not JSON: {error}", path=path, line=number) from None
     _check(line, path, number)
-    try:
-        return seal_rubric(_built(line, path))
-    except ValidationError as error:
-        raise InputError(str(error.errors()[0]["msg"]), path=path, line=number) from None
+    return seal_rubric(_built(line, path))
 
 
 def _check(line: _Line, path: Path, number: int) -> None:

@@ -44,6 +44,8 @@ SPECIFIC = range(1, 4)
 """Task-specific dimensions of a rubric for point-wise quality [paper]."""
 CRITERIA = range(2, 13)
 """Criteria of a dimension that a rubric should have."""
+TAKEN = ("general", "specific", "specific_share")
+"""What a result calls its parts beside the dimensions; no dimension may be called so."""
 CLOSE = 1e-9
 """Weights that miss 1 by less are left as they are: a rubric that is read again keeps its digest."""
 
@@ -109,6 +111,8 @@ class Rubric(Frozen):
         ):
             if twice := next((name for name in names if names.count(name) > 1), None):
                 raise ValueError(f"the {what} {twice!r} is there twice")
+        if taken := next((d.name for d in self.dimensions if d.name.casefold() in TAKEN), None):
+            raise ValueError(f"{taken!r} is a name of its own in results: call the dimension otherwise")
         general = [dimension.name for dimension in self.dimensions if not dimension.specific]
         if sorted(general) != sorted(GENERAL[self.kind]):
             raise ValueError(
