@@ -1,0 +1,114 @@
+"""The answers that are asked for: what a model is held to, and what is taken from it."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Generic, TypeVar, cast
+
+from pydantic import BaseModel, Field, create_model, field_validator
+
+from ..reports import scalar
+from .data import Grade, Necessity, Qualification, Sure
+
+D = TypeVar("D", bound=BaseModel)
+
+
+def _text(limit: int) -> Any:
+    """Text that the embedded judge is cut off at; others may write more."""
+    return Field(json_schema_extra={"maxLength": limit})
+
+
+def _few() -> Any:
+    return Field(default=(), json_schema_extra={"minItems": 1, "maxItems": 5})
+
+
+class Clean(BaseModel):
+    """Base: white space of all text folded, half characters replaced."""
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _clean(cls, value: object) -> object:
+        if isinstance(value, str):
+            return " ".join(scalar(value).split())
+        if isinstance(value, list):
+            return [" ".join(scalar(one).split()) if isinstance(one, str) else one for one in value]
+        return value
+
+
+class PersonDraft(Clean):
+    """A persona as written."""
+
+    name: str = _text(40)
+    role: str = _text(80)
+    affiliation: str = _text(80)
+    subfield: str = _text(80)
+    background: str = _text(400)
+
+
+class PlainDraft(Clean):
+    """A task as the embedded judge writes it."""
+
+    prompt: str = _text(420)
+
+
+class Draft(PlainDraft):
+    """A task as written."""
+
+    challenges: str = ""
+    angles: tuple[str, ...] = _few()
+    sources: tuple[str, ...] = _few()
+
+
+class Listed(BaseModel, Generic[D]):
+    """Several of a kind."""
+
+    items: list[D]
+
+
+@cache
+def listed(one: type[D], count: int) -> type[Listed[D]]:
+    """The type of an answer with ``count`` of ``one``; a model is held to that number, more or fewer are taken too."""
+    wanted = Field(json_schema_extra={"minItems": count, "maxItems": count})
+    form: Any = create_model("Listed", __base__=Listed[one], items=(list[one], wanted))  # type: ignore[valid-type]
+    return cast(type[Listed[D]], form)
+
+
+class Reasoned(Clean):
+    """Begins with a reason, so that the verdict follows it."""
+
+    reason: str = ""
+
+
+class PlainQualified(BaseModel):
+    """The first filter's answer, as the embedded judge gives it."""
+
+    current: Sure
+    sources: Sure
+    depth: Sure
+    fits: Sure
+
+    def verdict(self) -> Qualification:
+        """As it is kept."""
+        return Qualification(**self.model_dump())
+
+
+class Qualified(PlainQualified, Reasoned):
+    """The first filter's answer."""
+
+
+class PlainGraded(BaseModel):
+    """The second filter's answer, as the embedded judge gives it."""
+
+    accuracy: Grade
+    depth: Grade
+    timeliness: Grade
+    professionalism: Grade
+    structure: Grade
+
+    def verdict(self) -> Necessity:
+        """As it is kept."""
+        return Necessity(**self.model_dump())
+
+
+class Graded(PlainGraded, Reasoned):
+    """The second filter's answer."""
