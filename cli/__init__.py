@@ -15,10 +15,14 @@ __all__ = ["VERBS", "Verbs", "command", "main", "run"]
 
 VERBS = {
     "evaluate": "Judge one or more reports against their query.",
+    "tasks": "Make research tasks, and have people review them.",
     "collect": "Have a system write its reports, and keep them.",
     "proxy": "Record a system's model calls on their way.",
     "compare": "Compare systems or judges over finished runs.",
     "study": "Experiments on judges, metrics and protocols.",
+    "show": "Show what a run found, with the evidence.",
+    "export": "Write a run as CSV, Parquet, for pandas or Inspect AI.",
+    "merge": "Join shards, or runs over different tasks, into one run.",
     "protocol": "Create, show or check an evaluation protocol.",
     "replay": "Run a finished run again from its ledger and compare.",
     "ledger": "Show, export or import what was asked outside.",
