@@ -23,6 +23,7 @@ VERBS = {
     "show": "Show what a run found, with the evidence.",
     "export": "Write a run as CSV, Parquet, for pandas or Inspect AI.",
     "merge": "Join shards, or runs over different tasks, into one run.",
+    "view": "Show a run, two runs or a protocol as one page.",
     "protocol": "Create, show or check an evaluation protocol.",
     "replay": "Run a finished run again from its ledger and compare.",
     "ledger": "Show, export or import what was asked outside.",
