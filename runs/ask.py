@@ -12,6 +12,7 @@ from ..protocols.schema import Mode, Protocol
 from .cases import CaseRef, Sources
 from .data import DEFAULT_FLOOR
 from .files import short_digest, slug
+from .shards import dealt
 
 DEFAULT_QUESTIONS = 10
 DEFAULT_REASONING = 3
@@ -53,12 +54,20 @@ class Ask:
     """Calls at the same time to one endpoint, at most; None: the default of :class:`..models.Limits`."""
     floor: float = DEFAULT_FLOOR
     shard: tuple[int, int] | None = None
-    """(i, n): only part i of n is asked for, and ``cases`` are those of this part."""
+    """(i, n): only part i of n is done; ``cases`` are those of the whole run."""
+    command: str = ""
+    """The command as it was typed, if it was one."""
 
     @property
     def maker(self) -> str:
         """The judge that makes protocols, rubrics and claim lists."""
         return self.judges[0]
+
+    @property
+    def mine(self) -> tuple[CaseRef, ...]:
+        """The reports of the part that is asked for: all of them, but for a shard."""
+        part = dealt((case.task.id for case in self.cases), self.shard)
+        return tuple(case for case in self.cases if case.task.id in part)
 
     @property
     def embedded(self) -> bool:
@@ -68,7 +77,7 @@ class Ask:
     @property
     def units(self) -> int:
         """How many units are asked for."""
-        return len(self.cases) * len(self.metrics) * len(self.judges) * self.repeats
+        return len(self.mine) * len(self.metrics) * len(self.judges) * self.repeats
 
     @property
     def folder(self) -> Path:

@@ -22,6 +22,7 @@ from .cases import CaseRef, Sources
 from .data import ReportRef, RunConfig
 from .files import slug
 from .kept import report_file
+from .names import names_of
 from .store import RunFolder
 from .units import Conditions
 from .work import Work
@@ -66,6 +67,7 @@ def configure(ask: Ask, before: RunConfig | None, name: str) -> RunConfig:
         budget_usd=ask.budget_usd,
         budget_tokens=ask.budget_tokens,
         floor=ask.floor,
+        command=ask.command,
     )
 
 
@@ -84,7 +86,7 @@ def save_inputs(ask: Ask, folder: RunFolder, config: RunConfig, before: RunConfi
     if before is None:  # the mark of a run folder; later, a copy must be there before run.json speaks of it
         folder.save("run.json", config)
     known = {(ref.file, ref.digest) for ref in (*before.reports, *before.references)} if before is not None else set()
-    _save_reports(ask.sources, ask.cases, folder, known)
+    _save_reports(ask.sources, ask.mine, folder, known)
     _save_reports(ask.references, ask.reference_cases, folder, known)
     for protocol in ask.protocols:
         folder.save(f"protocols/given-{protocol.digest[:12]}.json", protocol)
@@ -119,7 +121,8 @@ def work_of(ask: Ask, config: RunConfig, *, afresh: bool = False) -> Work:
         versions=config.versions,
     )
     return Work(
-        cases=ask.cases,
+        cases=ask.mine,
+        names=names_of(case.place for case in ask.cases),
         metrics=ask.metrics,
         judges=config.judges,
         conditions=conditions,

@@ -11,10 +11,15 @@ from ..core import AsOf, Frozen, Json, Task
 from ..errors import AccountRefused, BudgetReached, HostStop
 from ..evaluators.results import MetricResult
 from ..protocols.schema import Mode
+from .shards import dealt
 
 SCHEMA_VERSION = 2
 DEFAULT_FLOOR = 0.9
 """Share of expected units that must be scored (METRICS 0)."""
+
+
+UnitPlace = tuple[str, str, str, str, int]
+"""(task, report, metric, judge, repeat): a cell of a run."""
 
 
 class Exit(IntEnum):
@@ -86,7 +91,8 @@ class RunConfig(Frozen):
     repeats: int = Field(default=1, ge=1)
     """How often every unit is judged."""
     shard: tuple[int, int] | None = None
-    """(i, n) with 1 ≤ i ≤ n: this folder holds part i of n of a run, split by task; None: all of it."""
+    """(i, n) with 1 ≤ i ≤ n: this folder holds part i of n of the run that ``tasks`` and ``reports`` say, split by
+    task; None: all of it."""
     metrics: tuple[str, ...]
     versions: dict[str, int]
     """Version of each metric's prompts and rules."""
@@ -113,6 +119,14 @@ class RunConfig(Frozen):
     budget_usd: float | None = None
     budget_tokens: int | None = None
     floor: float = DEFAULT_FLOOR
+    command: str = ""
+    """The command as it was typed, for whoever wants to go on; empty when it was no command."""
+
+    @property
+    def mine(self) -> tuple[ReportRef, ...]:
+        """The reports of the part that this folder holds: all of them, but for a shard."""
+        part = dealt((task.id for task in self.tasks), self.shard)
+        return tuple(ref for ref in self.reports if ref.task in part)
 
     @property
     def maker(self) -> str:
@@ -141,8 +155,8 @@ class UnitResult(Frozen):
     result: MetricResult
 
     @property
-    def place(self) -> tuple[str, str, str, str, int]:
-        """(task, report, metric, judge, repeat): which cell of the run it fills."""
+    def place(self) -> UnitPlace:
+        """Which cell of the run it fills."""
         return (self.task, self.report, self.metric, self.judge, self.repeat)
 
     @property

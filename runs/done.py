@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .data import UnitResult
+from .data import UnitPlace, UnitResult
 from .kept import Kept
 from .progress import Watcher
 from .results import Spot, line_at
 from .store import RunFolder
-from .units import Unit, UnitPlace
+from .units import Unit
 from .work import Work
 
 

@@ -173,7 +173,7 @@ class Engine:
 
     async def _judge(self, unit: Unit, given: Inputs) -> MetricResult:
         work = self._work
-        with scope(unit.label), self._rank(unit), self._watcher.stage(unit.label):
+        with scope(unit.label), self._rank(unit), self._watcher.stage(unit.label, unit.place):
             try:
                 case = Case(
                     task=unit.task,

@@ -54,6 +54,11 @@ class RunLock:
             self._handle = None
 
 
+def held_here(folder: Path) -> bool:
+    """Whether this very process works on the run in the folder."""
+    return (folder / "lock").resolve() in _ours
+
+
 def no_place(folder: Path, error: Exception) -> UserError:
     """What to say of a folder that cannot be made or read."""
     return UserError(f"--out {folder}: cannot be used as a run folder ({getattr(error, 'strerror', None) or error})")

@@ -15,7 +15,7 @@ from ..ledger import Mode as LedgerMode
 from ..models import ChatModel, Limits, open_model
 from ..tools import Endpoints, Toolbox, open_toolbox
 from .ask import Ask
-from .configuring import configure, save_inputs, work_of
+from .configuring import configure, save_inputs, shown_name, work_of
 from .control import Control
 from .data import Exit, RunConfig, RunState, UnitResult, state_after
 from .done import Done
@@ -83,7 +83,7 @@ class RunResult:
         found = found or [place for place in names if report in place]
         if len(found) > 1:
             raise UserError(f"several reports are called {report!r}: say {', '.join(names[place] for place in found)}")
-        wanted = (metric, judge or self.config.maker, repeat)
+        wanted = (metric, self.config.maker if judge is None else shown_name(judge), repeat)
         for one in self.summary.reports:
             for score in one.scores if (one.task, one.report) in found else ():
                 if (score.metric, score.judge, score.repeat) == wanted:
@@ -133,7 +133,7 @@ async def perform(
                 watcher.note(f"the ledger {config.ledger} does not know this run: what it used before is not counted")
             desk = Desk(ask, folder, ledger, watcher, control, outside)
             done = Done(work, folder, Kept(work, folder), watcher)
-            watcher.begin(work.size, known)
+            watcher.begin(work.size, known, plan=work.plan, budget=budget, run=config.run)
             if next(done.missing(), None) is None:
                 done.take_settled()
                 return _end(config, desk, known, done)
@@ -237,4 +237,5 @@ def _end(config: RunConfig, desk: Desk, totals: Totals, done: Done) -> RunResult
     if state is RunState.FINISHED:
         desk.folder.finish(done.spots())
     desk.folder.save("summary.json", summary)
+    desk.watcher.end(summary)
     return RunResult(desk.folder.path, config, state, reason, summary, done.keys)

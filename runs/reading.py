@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
 from ..core import Task
 from ..errors import InputError
-from ..protocols import items_digest, load_protocol
+from ..protocols import load_protocol, load_rubric
+from ..protocols.rubric import Rubric
 from ..protocols.schema import Protocol
 from ..reports.data import ClaimList, Report
-from .data import ReportRef, UnitResult
-from .files import slug
+from .data import ReportRef, UnitPlace, UnitResult
+from .kept import protocol_digests
+from .labels import places_of, unit_label
+from .names import Place, names_of
+from .results import lines_with_spots
 from .store import RunFolder
 from .summary import Summary
 
@@ -27,6 +32,8 @@ class RunView:
         if config is None:
             raise InputError("no run here (there is no run.json)", path=path)
         self.path, self.config = Path(path), config
+        self._by_digest: dict[str, dict[str, Path]] = {}
+        self._seen: tuple[tuple[int, int], dict[UnitPlace, int]] = ((0, 0), {})
 
     @cached_property
     def summary(self) -> Summary | None:
@@ -35,11 +42,19 @@ class RunView:
 
     def results(self) -> Iterator[UnitResult]:
         """Each unit of the plan that has ended, the last line of a place only, in the order of the file."""
-        wanted = {(ref.task, ref.id) for ref in self.config.reports}
-        last = {line.place: number for number, line in enumerate(self._folder.lines())}
-        for number, line in enumerate(self._folder.lines()):
-            if last.get(line.place) == number and (line.task, line.report) in wanted and self._planned(line):
+        places = set(places_of(self.config))
+        last = self._last()
+        for spot, line in lines_with_spots(self._folder.results_path):
+            if line.place in places and last.get(line.place) == spot.offset:
                 yield line
+
+    def _last(self) -> dict[UnitPlace, int]:
+        """Where the last line of each place begins; looked for once while the file stays as it is."""
+        path = self._folder.results_path
+        now = (path.stat().st_size, path.stat().st_mtime_ns) if path.exists() else (0, 0)
+        if now != self._seen[0]:
+            self._seen = (now, {line.place: spot.offset for spot, line in lines_with_spots(path)})
+        return self._seen[1]
 
     def task(self, id: str) -> Task:
         """A task of the run. Raises KeyError."""
@@ -55,21 +70,42 @@ class RunView:
 
     def protocol(self, line: UnitResult) -> Protocol | None:
         """The protocol that a unit was judged by; None: the metric has none, or the file is gone."""
-        wanted = {name.partition(".")[2]: value for name, value in line.inputs.items() if name.startswith("protocol.")}
-        for path in sorted((self.path / "protocols").glob("*.json")) if wanted else ():
-            protocol = load_protocol(path)
-            if all(items_digest(protocol, part) == digest for part, digest in wanted.items()):
-                return protocol
-        return None
+        wanted = {(name, str(value)) for name, value in line.inputs.items() if name.startswith("protocol.")}
+        if not wanted:
+            return None
+        return next((p for p, parts in self._protocols if wanted <= parts), None)
+
+    def rubric(self, line: UnitResult) -> Rubric | None:
+        """The rubric that a unit was judged by; None: the metric has none, or the file is gone."""
+        path = self._made("rubrics").get(str(line.inputs.get("rubric")))
+        return None if path is None else load_rubric(path)
 
     def claims(self, line: UnitResult) -> ClaimList | None:
         """The claim list that a unit was judged by; None: the metric has none, or the file is gone."""
-        digest = line.inputs.get("claims")
-        for path in sorted((self.path / "claims").glob(f"{slug(line.report)}-*.json")) if digest else ():
-            claims = self._folder.load(f"claims/{path.name}", ClaimList)
-            if claims is not None and claims.digest == digest:
-                return claims
-        return None
+        path = self._made("claims").get(str(line.inputs.get("claims")))
+        return None if path is None else self._folder.load(f"claims/{path.name}", ClaimList)
+
+    def scope(self, line: UnitResult) -> str:
+        """The scope of the unit's calls in the ledger."""
+        name = self._names[line.task, line.report]
+        return unit_label(name, line.metric, line.judge, line.repeat, maker=self.config.maker)
+
+    @cached_property
+    def _names(self) -> dict[Place, str]:
+        return names_of((ref.task, ref.id) for ref in self.config.reports)
+
+    @cached_property
+    def _protocols(self) -> list[tuple[Protocol, set[tuple[str, str]]]]:
+        """Each protocol of the folder with the digests of its parts, by the names that inputs of units have."""
+        found = [load_protocol(path) for path in sorted((self.path / "protocols").glob("*.json"))]
+        return [(p, {(name, str(value)) for name, value in protocol_digests(p).items()}) for p in found]
+
+    def _made(self, kind: str) -> dict[str, Path]:
+        """Files of a subfolder by the digest that stands in them."""
+        if kind not in self._by_digest:
+            paths = sorted((self.path / kind).glob("*.json"))
+            self._by_digest[kind] = {digest: path for path in paths if (digest := _digest_in(path))}
+        return self._by_digest[kind]
 
     @cached_property
     def _tasks(self) -> dict[str, Task]:
@@ -79,9 +115,13 @@ class RunView:
     def _refs(self) -> dict[tuple[str, str], ReportRef]:
         return {(ref.task, ref.id): ref for ref in self.config.reports}
 
-    def _planned(self, line: UnitResult) -> bool:
-        config = self.config
-        return line.metric in config.metrics and line.judge in config.judges and line.repeat < config.repeats
+
+def _digest_in(path: Path) -> str:
+    try:
+        value = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return ""
+    return str(value.get("digest") or "") if isinstance(value, dict) else ""
 
 
 def open_run(path: Path | str) -> RunView:

@@ -10,8 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from ..core import Json
-from .data import UnitResult
-from .units import UnitPlace
+from .data import UnitPlace, UnitResult
 
 
 @dataclass(frozen=True)

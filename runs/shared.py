@@ -22,6 +22,7 @@ from ..protocols.schema import Protocol
 from ..reports.data import ClaimList, Report
 from .cases import CaseRef
 from .kept import Kept, protocol_digests
+from .labels import claims_label, protocol_label, rubric_label
 from .library import Library
 from .progress import Watcher
 from .store import RunFolder
@@ -103,7 +104,7 @@ class Shared:
             )
             return seal(made)
 
-        return await self._once(self._kept.protocol_name(task), f"{task.id}/protocol", self._rank(task), make)
+        return await self._once(self._kept.protocol_name(task), protocol_label(task.id), self._rank(task), make)
 
     async def rubric(self, task: Task, metric: str) -> Rubric | Missing:
         """The task's rubric for a metric: given, made before, or made now. HostStop and ReplayMiss propagate."""
@@ -114,7 +115,7 @@ class Shared:
             return await make_rubric(cast(Kind, metric), task, self._maker)
 
         name = self._kept.rubric_name(task, metric)
-        return await self._once(name, f"{task.id}/{metric} rubric", self._rank(task), make)
+        return await self._once(name, rubric_label(task.id, metric), self._rank(task), make)
 
     async def claims(self, case: CaseRef) -> ClaimList | Missing:
         """The report's frozen claims. HostStop and ReplayMiss propagate."""
@@ -125,7 +126,7 @@ class Shared:
             report = self._library.report(case)
             return await make_claims(case.task, report, self._maker, max_claims=self._work.max_claims)
 
-        label = f"{self._work.names[case.place]}/claims"
+        label = claims_label(self._work.names[case.place])
         return await self._once(self._kept.claims_name(case), label, self._rank(case.task), make)
 
     async def close(self) -> None:

@@ -117,7 +117,8 @@ def summarise(
     agreement: Sequence[Agreement] = (),
 ) -> Summary:
     """Make the summary of what is done so far; ``lines`` are looked at one after another and not held."""
-    names = names_of((ref.task, ref.id) for ref in config.reports)
+    every = names_of((ref.task, ref.id) for ref in config.reports)
+    names = {(ref.task, ref.id): every[ref.task, ref.id] for ref in config.mine}
     scores: dict[Place, list[Score]] = {place: [] for place in names}
     worst: dict[Place, list[Worst]] = {place: [] for place in names}
     kept = worst_kept(len(config.reports) * len(config.metrics))
@@ -167,7 +168,7 @@ def _systems(config: RunConfig, reports: Sequence[ReportSummary]) -> Iterator[Sy
             for score in report.scores:
                 cells[score.metric, score.judge].setdefault(report.task, []).append(score)
         for (metric, judge), by_task in cells.items():
-            yield _system(system, metric, judge, by_task, len(config.tasks))
+            yield _system(system, metric, judge, by_task, len({ref.task for ref in config.mine}))
 
 
 def _system(system: str, metric: str, judge: str, by_task: dict[str, list[Score]], tasks: int) -> SystemScore:

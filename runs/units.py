@@ -9,11 +9,10 @@ from ..core import AsOf, Json, Task
 from ..protocols.catalogue import METRICS, Ability
 from ..protocols.schema import Mode
 from .cases import CaseRef
+from .data import UnitPlace
 from .digests import digest
 
 OUTSIDE = frozenset({Ability.SEARCH, Ability.PAGES, Ability.ARXIV, Ability.GITHUB})
-UnitPlace = tuple[str, str, str, str, int]
-"""(task, report, metric, judge, repeat)."""
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import groupby
 
 from ..core import Task
@@ -14,7 +14,8 @@ from ..protocols.rubric import Rubric
 from ..protocols.schema import Mode, Protocol
 from .cases import CaseRef
 from .digests import digest
-from .names import Place, names_of
+from .labels import unit_label
+from .names import Place
 from .units import Conditions, Unit
 
 FIRST = {"protocol.reasoning_questions": 0, "protocol.key_questions": 1, "rubric": 1, "claims": 2}
@@ -26,6 +27,9 @@ class Work:
     """Reports with their tasks, metrics, judges, and the conditions that all share."""
 
     cases: tuple[CaseRef, ...]
+    """Those of this part, where the run is split."""
+    names: Mapping[Place, str]
+    """What reports are called for people, by task and report."""
     metrics: tuple[str, ...]
     judges: tuple[str, ...]
     """By the names under which results are stored. The first one is the maker."""
@@ -63,6 +67,13 @@ class Work:
         """How many units there are."""
         return len(self.cases) * len(self.metrics) * len(self.judges) * self.repeats
 
+    @property
+    def plan(self) -> dict[tuple[str, str], int]:
+        """How many units each system has by each metric."""
+        each = len(self.judges) * self.repeats
+        systems = Counter(case.system for case in self.cases)
+        return {(system, metric): n * each for system, n in systems.items() for metric in self.metrics}
+
     def in_turn(self, judge: str) -> Iterator[Unit]:
         """One judge's units for one call at a time: task by task, what reads one report stands together."""
         for cases in self.by_task():
@@ -91,15 +102,7 @@ class Work:
                 yield Unit(case, metric, judge, repeat, self._label(case, metric, judge, repeat))
 
     def _label(self, case: CaseRef, metric: str, judge: str, repeat: int) -> str:
-        parts = [f"{self.names[case.place]}/{metric}"]
-        parts += [judge] if judge != self.judges[0] else []
-        parts += [f"repeat {repeat + 1}"] if repeat else []
-        return " · ".join(parts)
-
-    @cached_property
-    def names(self) -> dict[Place, str]:
-        """What reports are called for people, by task and report."""
-        return names_of(case.place for case in self.cases)
+        return unit_label(self.names[case.place], metric, judge, repeat, maker=self.judges[0])
 
     def needs(self, metric: str, kind: str) -> bool:
         """Whether a metric looks at an input of this kind (``protocol``, ``claims``, ``rubric``, ``reference``)."""

@@ -60,7 +60,8 @@ def test_only_one_of_query_task_and_tasks(folder: Path) -> None:
 def test_the_text_as_given_when_asked(folder: Path) -> None:
     (folder / "chat.md").write_text("Here is the report:\n\n" + TEXT)
     texts = [
-        prepare([folder / "chat.md"], query="q", judge="local", clean=clean).cases[0][1].text for clean in (True, False)
+        next(prepare([folder / "chat.md"], query="q", judge="local", clean=clean).sources.read())[1].text
+        for clean in (True, False)
     ]
     assert texts == [TEXT, "Here is the report:\n\n" + TEXT]
 
