@@ -27,6 +27,7 @@ _PLACES = {
     "Task": "core",
     "UserError": "errors",
     "evaluate": "runs.api",
+    "frames": "runs.export_frames",
     "load_protocol": "protocols",
     "load_reports": "reports",
     "perform": "runs.perform",
@@ -54,6 +55,7 @@ __all__ = [
     "UserError",
     "__version__",
     "evaluate",
+    "frames",
     "load_protocol",
     "load_reports",
     "perform",
@@ -70,6 +72,7 @@ if TYPE_CHECKING:
     from dream_eval.reports.data import Claim, ClaimList, Report
     from dream_eval.runs.api import evaluate, prepare
     from dream_eval.runs.data import RunState
+    from dream_eval.runs.export_frames import frames
     from dream_eval.runs.perform import RunResult, perform
     from dream_eval.runs.summary import Summary
 

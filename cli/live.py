@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
 from rich.console import Console, Group, RenderableType
@@ -162,7 +162,7 @@ def block(progress: Progress, width: int) -> Group:
         Text(f"{spent // 60:.0f}:{spent % 60:02.0f} · {status_line(progress)}", style="bold"),
     ]
     if progress.cells:
-        parts.append(_table(progress.cells, width))
+        parts.append(cell_table(progress.cells, width))
     lines = [pace_line(progress), *at_work(progress)]
     parts += [Text(line) for line in lines if line]
     parts += [Text(line, style="yellow") for line in waiting_lines(progress)[:WAITS]]
@@ -171,16 +171,18 @@ def block(progress: Progress, width: int) -> Group:
     return Group(*parts)
 
 
-def _table(cells: dict[tuple[str, str], Cell], width: int) -> Table:
-    """A line a system, a column a metric: units ended of units planned; failed ones after a ``!``."""
-    systems = list(dict.fromkeys(system for system, _ in cells))
+def cell_table(cells: Mapping[tuple[str, str], Cell], width: int, *, systems: int = SYSTEMS) -> Table:
+    """A line a system, a column a metric: units ended of units planned, and how many failed before a ``!``.
+
+    ``cells``: by system and metric; ``width``: characters, below which metrics are added up; ``systems``: most lines.
+    """
+    names = list(dict.fromkeys(system for system, _ in cells))
     metrics = list(dict.fromkeys(metric for _, metric in cells))
-    rows = {system: [cells.get((system, metric), Cell()) for metric in metrics] for system in systems}
+    rows = {system: [cells.get((system, metric), Cell()) for metric in metrics] for system in names}
     if NAME + sum(max(len(metric), 9) + 2 for metric in metrics) > width:
         metrics, rows = ["units"], {system: [_sum(row)] for system, row in rows.items()}
-    open_rows = [system for system in systems if any(cell.done < cell.planned for cell in rows[system])]
-    shown = (open_rows or systems)[:SYSTEMS]
-    rest = [system for system in systems if system not in shown]
+    shown = names if len(names) <= systems else _open_rows(rows)[:systems]
+    rest = [system for system in names if system not in shown]
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     table.add_column("", max_width=NAME, no_wrap=True)
     for metric in metrics:
@@ -191,6 +193,12 @@ def _table(cells: dict[tuple[str, str], Cell], width: int) -> Table:
         sums = [_sum(rows[system][column] for system in rest) for column in range(len(metrics))]
         table.add_row(Text(f"and {len(rest)} more", style="dim"), *map(_cell, sums))
     return table
+
+
+def _open_rows(rows: Mapping[str, Sequence[Cell]]) -> list[str]:
+    """Systems with units left; all of them when there are none."""
+    left = [system for system, cells in rows.items() if any(cell.done < cell.planned for cell in cells)]
+    return left or list(rows)
 
 
 def _sum(cells: Iterable[Cell]) -> Cell:

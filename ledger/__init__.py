@@ -7,6 +7,7 @@ form what is asked, and a coroutine function that asks it.
 from .book import Ledger
 from .canon import canonical, digest
 from .data import Answer, Budget, Event, Kind, KindTotals, Mode, Record, Request, Reserve, Totals, Usage
+from .joining import join_runs
 from .scopes import current_scope, scope
 from .show import CallDetail, CallInfo, RunInfo, find_call, iter_calls, list_calls, list_runs
 from .transfer import export_run, import_runs
@@ -34,6 +35,7 @@ __all__ = [
     "find_call",
     "import_runs",
     "iter_calls",
+    "join_runs",
     "list_calls",
     "list_runs",
     "scope",

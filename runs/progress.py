@@ -11,13 +11,11 @@ from typing import Literal
 
 from ..core import Status
 from ..ledger import Budget, Event, Kind, Totals
-from .data import UnitResult
+from .data import UnitPlace, UnitResult
 from .names import Place
 from .summary import Summary
 
 NoticeKind = Literal["plan", "stage", "stage_end", "call", "unit", "wait", "note", "end"]
-UnitPlace = tuple[str, str, str, str, int]
-"""(task, report, metric, judge, repeat)."""
 RATE_S = 30.0
 """Seconds over which calls a second are counted."""
 FEW = 3
