@@ -248,8 +248,8 @@ def _told(
     falls = all(later <= earlier for earlier, later in itertools.pairwise(steps)) and new > old
     share = f", {100 * (old - new) / new:+.0f} %" if new else ""
     head = f"{name}: {new:.1f} (newest) to {old:.1f} (oldest{share}), {'falling' if falls else 'not falling'} with age"
-    if old >= new:
-        return f"{head}. It does not see the age: useless here.", True
+    if old >= new and metric == "kic":
+        return f"{head}. This judge does not see the age: useless here.", True
     if metric != "kic":
         spreads = " and ".join(interval(result.interval) for result in (results[0], results[-1]))
         return f"{head}; intervals {spreads}.", None

@@ -84,7 +84,7 @@ def pdf_of(paragraphs: list[str], *, title: str = "", white: Iterable[int] = ())
     hidden, lines = set(white), []
     for number, paragraph in enumerate(paragraphs):
         colour = 1 if number in hidden else 0
-        wrapped = textwrap.wrap(paragraph, 92)
+        wrapped = textwrap.wrap(paragraph, 92, break_on_hyphens=False)
         lines += [f"{colour} g ({_escaped(line)}) Tj T*" for line in wrapped] + ["T*"]
     per_page = 56
     pages = [lines[i : i + per_page] for i in range(0, len(lines), per_page)] or [[]]
