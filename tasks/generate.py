@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
-from ..errors import CallFailed
+from ..errors import CallFailed, HostStop, Interrupted
 from ..evaluators.base import together
 from ..ledger import Budget, Ledger, Mode, Totals, scope
 from ..models import ChatModel, Limits, open_model
@@ -19,6 +20,8 @@ from .filters import answer_from_memory, judge_answer, qualify
 from .making import Made, make_candidates, make_personas, persona_of
 from .order import Order
 from .sentinels import FilterCheck, Sentinel, Watched, sentinels_of
+
+T = TypeVar("T")
 
 
 class Watch:
@@ -102,12 +105,29 @@ class _Work:
         self._done += count
         self.watch.step(self._done, len(self.watched) + self.order.expected)
 
+    async def _all(self, work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+        """All of it at the same time. What must stop the run stops the ledger: calls in flight, which are paid for,
+        finish and are recorded, and no other goes out."""
+
+        async def held(one: Coroutine[Any, Any, T]) -> T | HostStop:
+            try:
+                return await one
+            except HostStop as stop:
+                self.judge.ledger.stop(stop)
+                return stop
+
+        found = await together(map(held, work))
+        good = [one for one in found if not isinstance(one, HostStop)]
+        if len(good) < len(found):
+            raise self.judge.ledger.stopped or Interrupted("stopped")
+        return good
+
     # --- sentinels ---
 
     async def sentinels(self) -> FilterCheck:
         """Send the sentinels through both filters, before anything is paid for that they may call into question."""
         with self.watch.stage("sentinels"):
-            check = FilterCheck(sentinels=tuple(await together(map(self._sentinel, self.watched))))
+            check = FilterCheck(sentinels=tuple(await self._all(map(self._sentinel, self.watched))))
         for line in told(check):
             self.watch.note(line)
         return check
@@ -131,10 +151,10 @@ class _Work:
 
     async def candidates(self) -> list[Candidate]:
         """All candidates with their fate, but without ranks."""
-        by_cell = await together(map(self._cell, self.order.cells))
+        by_cell = await self._all(map(self._cell, self.order.cells))
         written = without_doubles([one for cell in by_cell for one in cell])
         self._settled(sum(not one.alive for one in written))
-        return await together(map(self._filtered, written))
+        return await self._all(map(self._filtered, written))
 
     async def _cell(self, cell: Cell) -> list[Candidate]:
         order, label = self.order, f"{cell.domain}/{cell.language}"
@@ -149,7 +169,7 @@ class _Work:
             self._lose(cell, "personas", order.candidates, f"{fault.rule}: the persona {draft.name!r}: {fault.words}")
         self._lose(cell, "personas", taken.missing * order.candidates, taken.why)
         people = [Made(persona_of(draft), taken.calls) for draft, _ in taken.good]
-        by_persona = await together(self._persona(cell, made, number) for number, made in enumerate(people, 1))
+        by_persona = await self._all(self._persona(cell, made, number) for number, made in enumerate(people, 1))
         return [one for persona in by_persona for one in persona]
 
     async def _persona(self, cell: Cell, made: Made, number: int) -> list[Candidate]:

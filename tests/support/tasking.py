@@ -74,14 +74,17 @@ def language_in(body: Body) -> str:
     return next(tag for name, tag in LANGUAGES.items() if f"in {name}" in text)
 
 
+def first_user(body: Body) -> str:
+    """The text of the first user message, which stays when a reply is to be mended or more is asked for."""
+    return str(body["messages"][1]["content"])
+
+
 def is_personas(body: Body) -> bool:
-    return str(body["messages"][1]["content"]).startswith("Invent")
+    return first_user(body).startswith("Invent")
 
 
 def is_candidates(body: Body) -> bool:
-    return "research tasks that this person" in str(body["messages"][1]["content"]) or (
-        "research task that this person" in str(body["messages"][1]["content"])
-    )
+    return "that this person would really give" in first_user(body)
 
 
 def is_qualify(body: Body) -> bool:
