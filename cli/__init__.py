@@ -22,6 +22,7 @@ VERBS = {
     "study": "Experiments on judges, metrics and protocols.",
     "show": "Show what a run found, with the evidence.",
     "export": "Write a run as CSV, Parquet, for pandas or Inspect AI.",
+    "peers": "Write a run's results in the peers' own files.",
     "merge": "Join shards, or runs over different tasks, into one run.",
     "view": "Show a run, two runs or a protocol as one page.",
     "protocol": "Create, show or check an evaluation protocol.",
