@@ -31,14 +31,8 @@ from .harness import Bench, Cell, Estimate, Measured, Setup, estimate, scores_of
 from .sheet import Sheet, Table, interval, save
 from .twins import Twin, TwinSet, load_twins, twins_of
 
-VALUES = {
-    Outcome.SUPPORTED: 100.0,
-    Outcome.YES: 100.0,
-    Outcome.PARTLY: 50.0,
-    Outcome.CONTRADICTED: 0.0,
-    Outcome.NO: 0.0,
-}
-"""What a decided item is worth; all other outcomes stay out, as in the metrics."""
+VALUES = {Outcome.SUPPORTED: 100.0, Outcome.PARTLY: 50.0, Outcome.CONTRADICTED: 0.0}
+"""What a decided claim is worth in Factuality; items of other metrics carry their value themselves."""
 QUESTION = "Does the score fall with the share of false claims, although every claim agrees with the page it cites?"
 
 
@@ -99,7 +93,9 @@ def batches(data: TwinSet, rates: Sequence[float]) -> list[Batch]:
 
 def _batch(data: TwinSet, rate: float, false: frozenset[str]) -> Batch:
     lines = [(twin.false if twin.id in false else twin.true, page_of(twin, twin.id in false)) for twin in data.twins]
-    text = "# Claims\n\n" + "\n\n".join(f"{claim.rstrip('.')} ([source]({url}))." for claim, url in lines) + "\n"
+    body = "\n\n".join(f"{claim.rstrip('.')} [{n}]." for n, (claim, _) in enumerate(lines, 1))
+    listed = "\n".join(f"[{n}] {url}" for n, (_, url) in enumerate(lines, 1))
+    text = f"# Claims\n\n{body}\n\n## References\n\n{listed}\n"
     report = read_report(text, id=f"claims-{rate:g}", clean=False)
     texts = [claim for claim, _ in lines]
     ids = {claim: twin.id for claim, twin in zip(texts, data.twins, strict=True)}
@@ -190,8 +186,9 @@ def values_of(batch: Batch, result: MetricResult) -> dict[str, float]:
     found: dict[str, list[float]] = {}
     for item in result.items:
         id = batch.ids.get(item.text) or next((i for text, i in batch.ids.items() if _same(text, item.text)), None)
-        if id is not None and item.outcome in VALUES:
-            found.setdefault(id, []).append(VALUES[item.outcome])
+        value = item.value if item.value is not None else VALUES.get(item.outcome) if item.outcome else None
+        if id is not None and value is not None:
+            found.setdefault(id, []).append(value)
     return {id: mean(values) for id, values in found.items()}
 
 

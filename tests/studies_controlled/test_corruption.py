@@ -6,6 +6,7 @@ import datetime as dt
 import itertools
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,14 @@ def reads_page(body: dict[str, Any]) -> dict[str, Any]:
     return {id: verdict_on(claim, lines_of(text)) for id, claim in claims.items()}
 
 
+def reads_statements(body: dict[str, Any]) -> dict[str, Any]:
+    """A careful reader of several cited pages."""
+    text = prompt(body)
+    listed = text.partition("Each statement cites one page.")[2]
+    statements = dict(re.findall(r"^(s\d+)\b.*?(The \w+ works made [\d,]+ cells)", listed, re.MULTILINE))
+    return {id: verdict_on(statement, lines_of(text)) for id, statement in statements.items()}
+
+
 async def study(setup: Any, data: Any, out: Path, metrics: tuple[str, ...] = ("factuality", "ci")) -> Any:
     batches = corruption.batches(data, RATES)
     async with open_bench(setup, "study") as bench:
@@ -47,17 +56,20 @@ def column(sheet: Any, name: str) -> list[Any]:
 async def test_a_perfect_judge_gives_the_ideal_line(chat, works, setup_for, tmp_path):
     claims, pages = works
     chat.on(is_page, reads_page).on(is_passage, reads_figures)
+    chat.on(lambda body: "Each statement cites one page." in prompt(body), reads_statements)
     data = load_twins(claims, TASK, seed=0)
-    sheet = await study(setup_for(chat, pages), data, tmp_path / "out")
+    sheet = await study(setup_for(chat, pages), data, tmp_path / "out", ("factuality", "fact", "ci"))
     assert column(sheet, "Factuality") == [100, 75, 50, 25, 0] == column(sheet, "ideal")
-    assert column(sheet, "CF (of CI)") == [100] * 5  # every claim agrees with the page it cites
+    assert column(sheet, "FACT") == column(sheet, "CF (of CI)") == [100] * 5  # claims agree with the pages they cite
     assert "slope -100.0 points" in sheet.findings[0]
     assert "[-100.0, -100.0]" in sheet.findings[0]
     assert "0.0 points from the ideal line" in sheet.findings[0]
     assert "does not see them" in sheet.findings[1]
     assert sheet.useless is False
+    assert [known.ours[:12] for known in sheet.known] == ["slope -100.0", "slope +0.0 ["]
+    assert all(row[3] == "8/8" for row in sheet.tables[0].rows)
     asked = len(chat.requests)
-    again = await study(setup_for(chat, pages), data, tmp_path / "again")
+    again = await study(setup_for(chat, pages), data, tmp_path / "again", ("factuality", "fact", "ci"))
     assert len(chat.requests) == asked  # all of it stands in the ledger
     assert again.tables == sheet.tables
 
