@@ -75,16 +75,17 @@ class ReportsFile:
             raise InputError(f"task {id!r} has another prompt here; give another --out", path=self.path, line=line)
         self.done[id] = profile_of(value)
 
-    def add(self, task: Task, delivery: Delivery, profile: Profile) -> None:
-        """Write a report. On disk when this returns."""
+    def add(self, task: Task, delivery: Delivery, profile: Profile | None) -> None:
+        """Write a report; ``profile`` None: nobody knows what it took. On disk when this returns."""
         line: dict[str, Json] = {
             "id": task.id,
             "prompt": task.prompt,
             "system": self.system,
             "article": delivery.article,
             "sources": list(delivery.sources),
-            "profile": profile.model_dump(mode="json"),
         }
+        if profile is not None:
+            line["profile"] = profile.model_dump(mode="json")
         if delivery.trace is not None:
             line["trace"] = delivery.trace
         self._append(self.path, line)

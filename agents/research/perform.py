@@ -14,6 +14,7 @@ from ...core import Json, Task
 from ...errors import UserError
 from ...ledger import Budget, Ledger, Mode, Totals
 from ...models import Limits as ModelLimits
+from .builtin import BUILTIN, open_builtin
 from .collect import Collected, Stopper, Told, collect
 from .endpoint import Api, open_endpoint
 from .files import ReportsFile
@@ -21,9 +22,6 @@ from .process import Limits
 from .proxy import open_proxy
 from .systems import CommandSystem, System, read_command
 from .upstream import Upstream
-
-BUILTIN = ("smolagents-open-dr",)
-"""The systems that come with the product."""
 
 
 @dataclass(frozen=True)
@@ -132,4 +130,12 @@ async def _system(
                 )
             )
         else:
-            raise UserError("not built yet")
+            yield await stack.enter_async_context(
+                open_builtin(
+                    *(wish.model, ledger, wish.search, wish.as_of),
+                    seconds=wish.limits.seconds,
+                    limits=outside.limits,
+                    endpoints=outside.endpoints,
+                    notify=notify,
+                )
+            )

@@ -1,0 +1,264 @@
+"""``smolagents-open-dr``: a research agent after the plan of Hugging Face's open deep research.
+
+A manager CodeAgent splits the query, has each part looked up by a search CodeAgent that searches and reads pages, and
+writes the report. Both run over our bridge model, tools and sandbox. A search agent hands over sentences of pages that
+it read, by address and number; code copies the sentences, the manager cites them by their ids, and code writes the
+list of sources. So every citation is a page that was read, whatever the model writes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, Field
+from smolagents.tools import Tool
+
+from ...core import AsOf, Json, Task
+from ...errors import AgentFailed
+from ...protocols import Provenance
+from ...reports import task_language
+from ...tools import Toolbox
+from ..creator import page_chars, step_tokens
+from ..data import Step
+from ..drafts import SourceDraft
+from ..host import Host
+from ..plain import Refusal, cut
+from ..run import AgentJob, run_agent
+from ..shelf import Shelf
+from ..toolbox import agent_tools, signatures
+from . import prompts_open_dr as prompts
+from .data import Delivery
+
+if TYPE_CHECKING:
+    from ...models import ChatModel
+
+MANAGER_STEPS, SEARCH_STEPS = 8, 6
+MANAGER_TOKENS, SEARCH_TOKENS = 6_000, 1_000
+"""Output limit of one step."""
+FINDINGS = 6
+"""Sentences that one search hands over."""
+SEARCHES = 10
+"""Questions that one report may have looked up."""
+WORDS, WORDS_EMBEDDED = 1_000, 220
+PATIENCE = 2
+"""Refused answers before what holds is taken."""
+SECONDS = 3_600.0
+_ID = re.compile(r"n\d+")
+_GROUP = r"\[\s*n\d+(?:\s*[,;]\s*n\d+)*\s*\]"
+_CITED = re.compile(rf"[ \t]*{_GROUP}(?:\s?{_GROUP})*")
+"""Groups of ids that stand together."""
+_HEADING = re.compile(r"\s*(?:#|\*\*[^*]+\*\*\s*\Z)")
+_LIST = re.compile(r"(?ims)^#+\s*(?:sources|references|quellen|参考(?:文献|资料)|来源)\s*$.*\Z")
+
+
+class Findings(BaseModel):
+    """The search agent's answer."""
+
+    findings: list[SourceDraft] = Field(default_factory=list)
+
+
+class Draft(BaseModel):
+    """The manager's answer."""
+
+    report: str = Field(min_length=1)
+
+
+@dataclass(frozen=True)
+class Note:
+    """A sentence of a page that was read."""
+
+    id: str
+    quote: str
+    url: str
+    title: str
+    published: str | None
+
+    def shown(self) -> Json:
+        """As the manager sees it."""
+        return {"id": self.id, "text": cut(self.quote, 600), "source": cut(self.title, 100), "date": self.published}
+
+
+class Desk:
+    """Everything that one report rests on: notes, and the steps of those who made them."""
+
+    def __init__(self, model: ChatModel, toolbox: Toolbox, task: Task) -> None:
+        self.notes: dict[str, Note] = {}
+        self.searches: list[dict[str, Json]] = []
+        self._model, self._toolbox, self._language = model, toolbox, task_language(task)
+
+    async def look_up(self, question: str) -> list[Note]:
+        """Notes on a question. Where the search agent fails, code takes the best sentences of the pages that it read.
+
+        Raises HostStop, ReplayMiss.
+        """
+        shelf = Shelf(self._toolbox.as_of, self._language)
+        steps: tuple[Step, ...] = ()
+        failed = ""
+        try:
+            run = await run_agent(self._model, self._job(question, shelf))
+            steps, pointers = run.steps, [(one.url, one.sentence) for one in run.value.findings]
+        except AgentFailed as error:
+            failed, pointers = f"{error.state}: {error}", []
+        found = [one for url, sentence in pointers if (one := shelf.provenance(url, sentence)) is not None]
+        taken = found or _best(shelf, question)
+        self.searches.append(_search_trace(question, shelf, steps, failed, by_code=not found))
+        return [self._note(one, shelf) for one in dict.fromkeys(taken)][:FINDINGS]
+
+    def _job(self, question: str, shelf: Shelf) -> AgentJob[Findings]:
+        model, toolbox = self._model, self._toolbox
+        return AgentJob(
+            system=prompts.SEARCH_SYSTEM.format(tools=signatures(toolbox), day=toolbox.as_of.day),
+            task=prompts.search_task(question, FINDINGS),
+            answer=Findings,
+            check=lambda answer, attempt: _pointer_problems(answer, shelf, attempt),
+            tools=agent_tools(toolbox, shelf, page_chars(model)),
+            as_of=toolbox.as_of,
+            max_steps=SEARCH_STEPS,
+            max_tokens=step_tokens(model, SEARCH_TOKENS),
+        )
+
+    def _note(self, found: Provenance, shelf: Shelf) -> Note:
+        known = next((note for note in self.notes.values() if (note.url, note.quote) == (found.url, found.quote)), None)
+        if known is not None:
+            return known
+        read = shelf.get(found.url)
+        title = read.page.title if read is not None else ""
+        day = found.published.isoformat() if found.published else None
+        note = Note(f"n{len(self.notes) + 1}", found.quote, found.url, title or found.url, day)
+        self.notes[note.id] = note
+        return note
+
+
+class Research(Tool):  # type: ignore[misc]  # smolagents is untyped
+    """``research``: the manager's way to the search agent."""
+
+    name = "research"
+    description = "A researcher searches the web and reads pages. Gives a list of notes {id, text, source, date}."
+    inputs = {"question": {"type": "string", "description": "one question"}}  # noqa: RUF012
+    output_type = "array"
+
+    def __init__(self, desk: Desk, host: Host) -> None:
+        super().__init__()
+        self._desk, self._host = desk, host
+
+    def forward(self, question: str) -> Json:
+        """Notes. Raises Refusal when there are none, or when enough was asked."""
+        if not isinstance(question, str) or not question.strip():
+            raise Refusal("research takes a question that is not empty")
+        if len(self._desk.searches) >= SEARCHES:
+            raise Refusal("no more questions; write the report from the notes that you have")
+        notes = self._host.wait(self._desk.look_up(cut(" ".join(question.split()), 500)))
+        if not notes:
+            raise Refusal("nothing was found; ask in other words")
+        return [note.shown() for note in notes]
+
+
+async def write_report(
+    task: Task, model: ChatModel, toolbox: Toolbox, *, as_of: AsOf, sample: int = 0, seconds: float = SECONDS
+) -> Delivery:
+    """A report on the task with its sources. Raises AgentFailed, HostStop, ReplayMiss."""
+    desk = Desk(model, toolbox, task)
+    job = AgentJob(
+        system=prompts.MANAGER_SYSTEM,
+        task=prompts.manager_task(task, as_of, WORDS_EMBEDDED if model.embedded else WORDS),
+        answer=Draft,
+        check=lambda draft, attempt: problems_of(draft.report, desk.notes, attempt),
+        tools=lambda host: [Research(desk, host)],
+        as_of=as_of,
+        max_steps=MANAGER_STEPS,
+        max_tokens=step_tokens(model, MANAGER_TOKENS),
+        seconds=seconds,
+        sample=sample,
+    )
+    run = await run_agent(model, job)
+    article, sources = finished(run.value.report, desk.notes)
+    trace: dict[str, Json] = {"agent": "smolagents-open-dr", "model": model.name, "prompts": prompts.VERSION}
+    return Delivery(article, sources, {**trace, "steps": _steps(run.steps), "searches": list(desk.searches)})
+
+
+def problems_of(report: str, notes: dict[str, Note], attempt: int) -> list[str]:
+    """What is wrong with a report, in words for the model. After some refusals one that cites anything is taken."""
+    cited = _ids(report)
+    known = [id for id in cited if id in notes]
+    if not notes:
+        return ["nothing was looked up yet; call research first"]
+    if attempt > PATIENCE and known:
+        return []
+    if not known:
+        return ["no note is cited; put the ids of notes behind the facts, such as [n1]"]
+    unknown = sorted({id for id in cited if id not in notes})
+    found = [f"there is no note {', '.join(unknown[:6])}"] if unknown else []
+    bare = [place for place, text in enumerate(_paragraphs(report), 1) if not _ids(text) and len(text.split()) > 12]
+    return found + ([prompts.uncited(bare)] if bare else [])
+
+
+def _paragraphs(report: str) -> list[str]:
+    parts = [part.strip() for part in re.split(r"\n\s*\n", _LIST.sub("", report))]
+    return [part for part in parts if part and not _HEADING.match(part)]
+
+
+def _ids(text: str) -> list[str]:
+    return [id for group in _CITED.findall(text) for id in _ID.findall(group)]
+
+
+def finished(report: str, notes: dict[str, Note]) -> tuple[str, tuple[Json, ...]]:
+    """The report with numbered sources in the order in which they are cited, and their list; unknown ids fall out."""
+    numbers: dict[str, int] = {}
+
+    def numbered(match: re.Match[str]) -> str:
+        urls = [notes[id].url for id in _ID.findall(match[0]) if id in notes]
+        marks = [numbers.setdefault(url, len(numbers) + 1) for url in dict.fromkeys(urls)]
+        return " " + "".join(f"[{number}]" for number in marks) if marks else ""
+
+    text = _CITED.sub(numbered, _LIST.sub("", report)).strip()
+    titles = {note.url: note.title for note in reversed(notes.values())}
+    lines = [f"[{number}] {_plain(titles[url])}. {url}" for url, number in numbers.items()]
+    sources: list[Json] = [{"number": n, "url": url, "title": titles[url]} for url, n in numbers.items()]
+    return f"{text}\n\n## Sources\n\n" + "\n".join(lines) + "\n", tuple(sources)
+
+
+def _plain(title: str) -> str:
+    return " ".join(re.sub(r"[\[\]<>|`*_#]+", " ", title).split()).strip(" .")[:150]
+
+
+def _pointer_problems(answer: Findings, shelf: Shelf, attempt: int) -> list[str]:
+    """Pointers that lead nowhere; after some refusals those that hold are taken."""
+    if attempt > PATIENCE:
+        return []
+    if not answer.findings:
+        return ["findings is empty; give [url, sentence number] of pages that you read"]
+    return [
+        f"finding {place}: {problem}"
+        for place, one in enumerate(answer.findings, 1)
+        if (problem := shelf.problem(one.url, one.sentence))
+    ]
+
+
+def _best(shelf: Shelf, question: str) -> list[Provenance]:
+    """The sentences of the pages read that speak most to the question."""
+    urls = dict.fromkeys(page.url for page in shelf.pages)
+    reads = [read for url in urls if (read := shelf.get(url)) is not None]
+    found = [shelf.provenance(read.page.url, number) for read in reads[:3] for number in read.about(question, 1)[:2]]
+    return [one for one in found if one is not None]
+
+
+def _search_trace(question: str, shelf: Shelf, steps: Sequence[Step], failed: str, *, by_code: bool) -> dict[str, Json]:
+    trace: dict[str, Json] = {
+        "question": question,
+        "queries": list(shelf.queries),
+        "pages": [page.url for page in shelf.pages],
+        "steps": _steps(steps),
+    }
+    if failed:
+        trace["failed"] = failed
+    if by_code:
+        trace["sentences_chosen_by"] = "code"
+    return trace
+
+
+def _steps(steps: Sequence[Step]) -> list[Json]:
+    found: list[Any] = [step.model_dump(mode="json", exclude_defaults=True) for step in steps]
+    return found
