@@ -340,6 +340,7 @@ def find_marks(text: str, book: SourceBook, paragraphs: Sequence[tuple[int, int,
     for start, end, tokens in paragraphs:
         accepted = [token for token in tokens if judge.accepts(token, start, end)]
         _spell_ranges(text, accepted)
+        _drop_bracketed(text, accepted)
         marks = [_mark(book, token, missing) for token in accepted]
         if years and not (judge.brackets and book.numbered):
             marks += _author_marks(text, book, years, start, end, marks)
@@ -357,6 +358,24 @@ def _spell_ranges(text: str, tokens: Sequence[Token]) -> None:
             spelt = parse_numbers(f"{before.labels[-1]}-{token.labels[0]}") or ()
             if len(spelt) > 1 and int(spelt[0]) < int(spelt[-1]):
                 token.labels = (*spelt[1:], *token.labels[1:])
+
+
+def _drop_bracketed(text: str, tokens: Sequence[Token]) -> None:
+    """``([a study](…), [another](…))``: links alone in brackets are not read, however they are called."""
+    row: list[Token] = []
+    for token in tokens:
+        gap = text[row[-1].end : token.start].strip() if row else ""
+        if token.form is not Form.LINK or (row and gap not in _LINK_GAPS) or (row and row[-1].end > token.start):
+            row = []
+        if token.form is Form.LINK and (row or text[token.start - 1 : token.start] in ("(", "（")):
+            row.append(token)
+            if text[token.end : token.end + 1] in (")", "）"):
+                for link in row:
+                    link.keep = None
+                row = []
+
+
+_LINK_GAPS = frozenset((",", ";", "，", "；", "、", "&", "and", ""))
 
 
 def _mark(book: SourceBook, token: Token, missing: dict[str, Range]) -> RawMark:

@@ -24,7 +24,7 @@ _IMAGE = re.compile(r"!\[([^\[\]]{0,300})\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+.!|>~$-])")
 _HARD_BREAK = re.compile(r"\\(?=\n|\s*\Z)")
 _CLOSING = frozenset(",.;:!?，。；：！？、)）]")
-_BETWEEN = frozenset((",", ";", "，", "、", "；", "-", "–"))
+_BETWEEN = frozenset((",", ";", "，", "、", "；", "-", "–", "&", "and"))
 """What stands between two marks that are both taken out goes with them."""
 _EMPTY_PAIRS = frozenset(("()", "（）", "[]"))
 _PIPE = re.compile(r"(?<!\\)\|")

@@ -30,12 +30,12 @@ references|notes|reference|reference list|list of references|bibliography|works 
 _NAMES = frozenset(name for name in _STRONG.replace("\n", "").split("|") if name)
 _CORE = word_set(
     """references reference sources source bibliography citations citation links link urls literature footnotes
-    endnotes works"""
+    endnotes"""
 )
 _AROUND = word_set(
     """key main primary secondary selected full complete list of all cited consulted used and the further reading
     additional data web online official report this for in works notes research supporting supplementary materials
-    external internet academic news s amp & urls with documents evidence appendix annex section inline numbered"""
+    external internet academic news s amp & urls with documents evidence appendix annex section inline numbered works"""
 )
 _NUMBERING = re.compile(
     r"\A(?:(?:\d{1,3}|[ivxlc]{1,6}|[a-z]|[一二三四五六七八九十百]{1,4})(?:[.)、．:：]|(?=\s))\s*)+", re.IGNORECASE

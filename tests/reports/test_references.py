@@ -205,3 +205,9 @@ def test_bare_links_at_the_end_are_listed_only():
     assert report.marks == ()
     assert [u for _, _, u in entries(report)] == ["https://a.org/1", "https://b.org/2"]
     assert "listed_only" in {f.rule for f in report.findings}
+
+
+def test_a_chapter_on_works_is_no_list_of_sources():
+    report = read_report("# Works\n\nThey made it ([a](https://a.org/x), [again](https://a.org/y)).\n", id="x")
+    assert [s.text for s in report.sentences] == ["Works", "They made it."]
+    assert len(report.marks) == 2
