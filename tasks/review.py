@@ -24,7 +24,7 @@ from ..stats import wilson
 COLUMNS = ("id", "language", "topic", "person", "prompt", "qualified", "comment")
 YES = frozenset(["yes", "y", "1", "true", "ja", "j", "oui", "sí", "si", "sim", "s", "да", "是", "はい", "예"])
 NO = frozenset(["no", "n", "0", "false", "nein", "non", "não", "нет", "否", "いいえ", "아니요"])
-_FORMULA = re.compile(r"^[\s\x00]*[=+\-@|%\t\r＝＋－＠]")
+_FORMULA = re.compile(r"^[\s\x00-\x1f\ufeff\u200b-\u200f\u2060-\u2069]*[=+\-@|%\t\r＝＋－＠]")
 _GUARD = "'"
 _RATER = re.compile(r"[^\W_][\w .-]{0,39}")
 
