@@ -62,11 +62,17 @@ def compare_and_show(
 def heading(found: SystemComparison | JudgeComparison) -> str:
     """What is compared, in a line."""
     if isinstance(found, JudgeComparison):
-        return f"{len(found.judges)} judges on {len(found.systems)} systems and {found.tasks} tasks"
+        return f"{', '.join(found.judges)} on {_count(found.systems, 'system')} and {_count(found.tasks, 'task')}"
     others = [name for name in found.judges if name != found.judge]
     also = f" (--judge: {', '.join(others)})" if others else ""
     repeats = f", {found.repeats} repeats a unit averaged" if found.repeats > 1 else ""
-    return f"{len(found.systems)} systems on {found.tasks} tasks, judged by {found.judge}{also}{repeats}"
+    what = f"{_count(found.systems, 'system')} on {_count(found.tasks, 'task')}"
+    return f"{what}, judged by {found.judge}{also}{repeats}"
+
+
+def _count(things: Sequence[str] | int, word: str) -> str:
+    number = things if isinstance(things, int) else len(things)
+    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def read_vendors(given: Sequence[str], pool: Pool) -> dict[str, str]:
@@ -119,7 +125,7 @@ def show_tables(console: Console, title: str, tables: Iterable[Table], notes: Se
 
 
 def _drawn(table: Table) -> RichTable:
-    drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
+    drawn = RichTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold", show_edge=False)
     for number, name in enumerate(table.columns):
         left = number in table.left
         drawn.add_column(Text(name), justify="left" if left else "right", no_wrap=not left, overflow="fold")

@@ -7,6 +7,7 @@ from importlib import import_module
 import click
 
 STUDIES: dict[str, str] = {
+    "human": "A judge's verdicts against labels given by people.",
     "corruption": "Factuality and citations against the share of false claims.",
     "reasoning": "Reasoning quality of sound reports and their flawed twins.",
     "time": "Scores of a report as its facts age.",

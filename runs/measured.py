@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import Field
 
 from ..core import Frozen
+from .calibrated import calibrations
 
 DATA = Path(__file__).with_name("measured.json")
 
@@ -40,9 +42,26 @@ class Agreement(Frozen):
 
 
 def agreement_of(judge: str, *, endpoint: str | None = None, path: Path = DATA) -> tuple[Agreement, ...]:
-    """All measurements of a judge, by its name or endpoint; empty: nobody has measured it.
+    """All measurements of a judge, by its name or endpoint: the user's own (:mod:`.calibrated`), and those that come
+    with the product; empty: nobody has measured it.
 
     Raises ValueError when the data file is not what it should be.
     """
     rows = [Agreement.model_validate(row) for row in json.loads(path.read_text())]
-    return tuple(row for row in rows if row.judge in {judge, endpoint})
+    return (*_own(judge, endpoint), *(row for row in rows if row.judge in {judge, endpoint}))
+
+
+def _own(judge: str, endpoint: str | None) -> Iterator[Agreement]:
+    """The user's calibration records; a stale one says so."""
+    for record in calibrations(judge, endpoint):
+        stale, sample = record.stale(), f"; {record.sampled}" if record.sampled else ""
+        yield Agreement(
+            judge=judge,
+            what=record.what + (f" (STALE, measure again: {stale})" if stale else ""),
+            data=f"{record.data}{sample}",
+            measure=record.figures[0].measure,
+            value=record.figures[0].value,
+            chance=record.figures[0].guessing,
+            n=record.n,
+            date=record.date,
+        )

@@ -101,10 +101,11 @@ def sign_flip_p(gaps: Sequence[float], *, seed: int = 0) -> float:
     """
     if not len(gaps):
         raise ValueError("no pairs")
-    array = np.asarray(gaps, dtype=float)
-    sums = np.abs(sign_patterns(len(array), seed=seed) @ array)
-    seen = abs(float(array.sum()))
-    as_far = int((sums >= seen - 1e-9 * max(1.0, seen)).sum())
+    signs = sign_patterns(len(gaps), seed=seed)
+    array = np.asarray(gaps, dtype=signs.dtype)
+    seen, slack = abs(float(array.sum())), 1e-6 * float(np.abs(array).sum())
+    sums = np.abs(signs @ array)
+    as_far = int((sums >= seen - slack).sum())
     exact = len(array) <= EXACT
     return as_far / len(sums) if exact else (as_far + 1) / (len(sums) + 1)
 

@@ -8,8 +8,8 @@ import numpy as np
 
 DRAWS = 4000
 """Resamples of a bootstrap."""
-FLIPS = 10_000
-"""Random sign patterns of a permutation test that is not exact."""
+FLIPS = 50_000
+"""Random sign patterns of a permutation test that is not exact: enough for Holm's correction of a thousand tests."""
 EXACT = 12
 """Up to so many pairs a permutation test goes through all sign patterns (4096)."""
 
@@ -22,13 +22,14 @@ def resampled_counts(n: int, *, seed: int = 0, draws: int = DRAWS) -> np.ndarray
     return counts
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=8)
 def sign_patterns(n: int, *, seed: int = 0, flips: int = FLIPS) -> np.ndarray:
     """Signs ±1, shape (patterns, n): all 2^n up to :data:`EXACT`, else ``flips`` random ones. Read only."""
     if n <= EXACT:
         bits = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
         signs = 1.0 - 2.0 * bits
     else:
-        signs = 1.0 - 2.0 * np.random.default_rng(seed).integers(0, 2, size=(flips, n))
+        bits = np.random.default_rng(seed).integers(0, 2, size=(flips, n), dtype=np.int8)
+        signs = (1 - 2 * bits).astype(np.float32)
     signs.flags.writeable = False
     return signs

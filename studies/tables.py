@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..protocols.catalogue import METRICS
 from ..stats.data import Estimate
@@ -10,6 +10,7 @@ from ..stats.paired import test_name
 from .compare import SystemComparison, SystemPair, SystemScore
 from .judges import JudgeComparison, JudgePair
 from .output import Table
+from .vendors import SelfPreference
 
 MOST_PAIRS = 40
 """From so many pairs on only those that differ beyond noise are listed; ``--to json`` has all."""
@@ -91,10 +92,10 @@ def _pairs(found: SystemComparison) -> Table:
     rows: list[Row] = []
     for metric in found.metrics:
         mine = [_pair_row(pair) for pair in shown if pair.metric == metric]
-        rows += [(titled(metric),), *mine] if mine else []
-    notes = [*_test_notes(tested, len(shown)), *_untested(found)]
-    columns = ("second – first", "diff.", "95 %", "p", "least", "")
-    return Table("Differences on the same tasks", columns, tuple(rows), tuple(notes), True, frozenset({0, 5}))
+        rows += [(metric,), *mine] if mine else []
+    notes = (*_test_notes(tested, len(shown)), *_untested(found))
+    columns = ("second – first", "diff.", "95 %", "p", "least", "second is") if tested else ()
+    return Table("Differences on the same tasks", columns, tuple(rows), notes, True, frozenset({0, 5}))
 
 
 def _pair_row(pair: SystemPair) -> Row:
@@ -106,8 +107,12 @@ def _pair_row(pair: SystemPair) -> Row:
         f"{difference.low:+.1f} to {difference.high:+.1f}",
         p_value(pair.p_adjusted),
         f"{difference.detectable:.1f}",
-        pair.verdict,
+        _side(pair.verdict, difference.mean, "higher", "lower"),
     )
+
+
+def _side(verdict: str, gap: float, above: str, below: str) -> str:
+    return "within noise" if verdict.startswith("within noise") else above if gap > 0 else below
 
 
 def _test_notes(tested: Sequence[SystemPair], shown: int) -> list[str]:
@@ -202,10 +207,10 @@ def _correlations(found: SystemComparison) -> Table:
 
 
 def _bias(found: JudgeComparison) -> Table:
-    rows: list[Row] = []
+    rows, names = list[Row](), short_names(found.judges)
     for metric in found.metrics:
         pairs = [pair for pair in found.pairs if pair.metric == metric and pair.mean_bias is not None]
-        rows += [(titled(metric),), *(_bias_row(pair) for pair in pairs)] if pairs else []
+        rows += [(metric,), *(_bias_row(pair, names) for pair in pairs)] if pairs else []
     tested = [pair for pair in found.pairs if pair.bias is not None]
     notes = [f"Test: {test_name(max(pair.tasks for pair in tested))}, Holm over {len(tested)} tests."] if tested else []
     notes += [
@@ -214,27 +219,27 @@ def _bias(found: JudgeComparison) -> Table:
         for pair in found.pairs
         if pair.apart
     ]
-    columns = ("second – first", "points", "95 %", "p", "tasks", "")
+    columns = ("second – first", "points", "95 %", "p", "tasks", "second is")
     return Table("Who is harsher?", columns, tuple(rows), tuple(notes), True, frozenset({0, 5}))
 
 
-def _bias_row(pair: JudgePair) -> Row:
+def _bias_row(pair: JudgePair, names: Mapping[str, str]) -> Row:
     bias = pair.bias
     return (
-        f"  {pair.other} – {pair.one}",
+        f"  {names[pair.other]} – {names[pair.one]}",
         f"{pair.mean_bias:+.1f}",
         f"{bias.low:+.1f} to {bias.high:+.1f}" if bias else "",
         p_value(pair.p_adjusted),
         str(pair.tasks),
-        pair.verdict,
+        _side(pair.verdict, bias.mean, "softer", "harsher") if bias else "too few tasks",
     )
 
 
 def _agreement(found: JudgeComparison) -> Table:
-    rows: list[Row] = []
+    rows, names = list[Row](), short_names(found.judges)
     for metric in found.metrics:
         pairs = [pair for pair in found.pairs if pair.metric == metric and (pair.items or pair.systems > 2)]
-        rows += [(titled(metric),), *(_agreement_row(pair) for pair in pairs)] if pairs else []
+        rows += [(metric,), *(_agreement_row(pair, names) for pair in pairs)] if pairs else []
     notes = (
         "kappa: Cohen's, item verdicts, interval by bootstrap over reports; undecided is a verdict, could-not-check is "
         "missing. tau-b, rho: Kendall's and Spearman's, order of the systems by mean; – under three systems.",
@@ -243,10 +248,10 @@ def _agreement(found: JudgeComparison) -> Table:
     return Table("Do they see the same?", columns, tuple(rows), notes if rows else (), True)
 
 
-def _agreement_row(pair: JudgePair) -> Row:
+def _agreement_row(pair: JudgePair, names: Mapping[str, str]) -> Row:
     kappa = pair.kappa
     return (
-        f"  {pair.one} / {pair.other}",
+        f"  {names[pair.one]} / {names[pair.other]}",
         "–" if kappa is None else f"{kappa.value:.2f}",
         "" if kappa is None else bounds(kappa, ".2f"),
         f"{pair.items}" + (f" (+{pair.not_looked} missing)" if pair.not_looked else ""),
@@ -267,9 +272,10 @@ def _alphas(found: JudgeComparison) -> Table:
 
 
 def _spending(found: JudgeComparison) -> Table:
+    names = short_names(found.judges)
     rows = tuple(
         (
-            f"{one.judge}{' *' if one.maker else ''}",
+            f"{names[one.judge]}{' *' if one.maker else ''}",
             f"{one.calls:.0f}",
             f"{one.tokens:,.0f}",
             "unknown" if one.usd is None else f"{one.usd:.4f}",
@@ -283,19 +289,23 @@ def _spending(found: JudgeComparison) -> Table:
 
 
 def _preference(found: JudgeComparison) -> Table:
+    names = short_names(found.judges)
     rows = tuple(
         (
             one.metric,
-            f"{one.judge} against {one.against}",
+            f"{names[one.judge]} (against {names[one.against]})",
             "" if one.preference is None else f"{one.preference.mean:+.1f}",
             "" if one.preference is None else f"{one.preference.low:+.1f} to {one.preference.high:+.1f}",
             p_value(one.p_adjusted),
-            one.verdict,
+            _favour(one),
         )
         for one in found.self_preference
     )
-    note = "Points by which a judge lifts its own vendor's systems above the others more than the other judge does."
-    columns = ("metric", "judges", "points", "95 %", "p", "")
+    note = (
+        "Points by which a judge lifts its own vendor's systems above the others more than the other judge does; Holm. "
+        "Where the other judge's vendor has systems among those others, it may be that judge's doing."
+    )
+    columns = ("metric", "judge", "points", "95 %", "p", "own systems")
     return Table("Self-preference", columns, rows, (note,) if rows else (), left=frozenset({0, 1, 5}))
 
 
@@ -309,6 +319,18 @@ def _disagreements(found: JudgeComparison) -> Table:
         )
         notes.append(f"{one.metric}, {one.system}, {one.task}, {one.item}: {one.text[:160]} — {said}")
     return Table("Where judges disagree most", (), (), tuple(notes))
+
+
+def _favour(one: SelfPreference) -> str:
+    if one.preference is None:
+        return "too few tasks"
+    return _side(one.verdict, one.preference.mean, "favoured", "disfavoured")
+
+
+def short_names(names: Sequence[str]) -> dict[str, str]:
+    """Judges by the last part of their names, where that still tells them apart."""
+    short = {name: name.rpartition("/")[2] for name in names}
+    return short if len(set(short.values())) == len(short) else {name: name for name in names}
 
 
 # --- figures ---------------------------------------------------------------------------------------------------------
@@ -397,8 +419,8 @@ def judge_rows(found: JudgeComparison) -> Iterable[Sequence[object]]:
             yield ("spending", "", cost.judge, "", what, getattr(cost, what), None, None, cost.reports, None, cost.run)
     for own in found.self_preference:
         gap = own.preference
-        figures = (gap.mean, gap.low, gap.high) if gap else (None, None, None)
-        row = (*figures, own.tasks, own.p_adjusted, own.verdict)
+        gain = (gap.mean, gap.low, gap.high) if gap else (None, None, None)
+        row = (*gain, own.tasks, own.p_adjusted, own.verdict)
         yield ("self-preference", own.metric, own.judge, own.against, own.vendor, *row)
 
 

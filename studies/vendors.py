@@ -93,8 +93,10 @@ def self_preference(
         for judge, table in judges.items():
             vendor = vendors.judges.get(judge)
             own = tuple(system for system, name in vendors.systems.items() if name == vendor)
+            if vendor is None:
+                continue
             rivals = [name for name in judges if name != judge and vendors.judges.get(name) not in (None, vendor)]
-            for rival in rivals if vendor and own else ():
+            for rival in rivals if own else ():
                 others = _others(table, own, vendors, vendors.judges[rival])
                 gaps = [_gaps(one, own, others) for one in (table, judges[rival])]
                 rivals_own = tuple(s for s, name in vendors.systems.items() if name == vendors.judges[rival])
