@@ -15,6 +15,7 @@ __all__ = ["VERBS", "Verbs", "command", "main", "run"]
 
 VERBS = {
     "evaluate": "Judge one or more reports against their query.",
+    "run": "Evaluate systems on tasks, as eval.toml asks.",
     "tasks": "Make research tasks, and have people review them.",
     "collect": "Have a system write its reports, and keep them.",
     "proxy": "Record a system's model calls on their way.",

@@ -11,7 +11,7 @@ from ..runs.faults import demo_folder, finding_count, load_faults, named_faults
 from ..runs.perform import RunResult
 from ..runs.ready import check_ready
 from ..runs.summary import Summary
-from .evaluating import closing, go_on, make_console, run
+from .evaluating import Manner, closing, go_on, make_console, run
 from .expect import expect
 from .table import show_summary
 from .text import one_line
@@ -53,7 +53,7 @@ def demonstrate(judge: str, *, out: str | None, ledger: str | None, fresh: bool,
         _say(console, line)
     if not (yes or go_on(before)):
         return Exit.INTERRUPTED
-    result = run(ask, console, "refresh" if fresh else "cache")
+    result = run(ask, console, Manner(ledger_mode="refresh" if fresh else "cache"))
     console.print()
     show_summary(console, result.summary)
     if result.state is RunState.FINISHED:

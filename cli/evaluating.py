@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
@@ -18,42 +19,70 @@ from ..runs import checked
 from ..runs.ask import Ask
 from ..runs.control import Control
 from ..runs.data import Exit, RunState
+from ..runs.junit import write_junit
 from ..runs.perform import RunResult, perform
-from ..runs.ready import check_ready
+from ..runs.ready import check_plan, check_ready
 from ..runs.summary import gate_codes
 from .expect import ASK_ABOVE_USD, Expectation, expect
-from .live import showing, shown_cost
+from .live import shown_cost, watching
 from .session import run_stoppable
 from .streams import silence
 from .table import show_summary
 from .text import one_line
 
 
-def evaluate_and_show(
-    ask: Ask, *, ledger_mode: str = "cache", gates: dict[str, float] | None = None, yes: bool = False
-) -> int:
+@dataclass(frozen=True)
+class Manner:
+    """How it is done, not what."""
+
+    ledger_mode: str = "cache"
+    plan: bool = False
+    """Say what it would take, and do nothing."""
+    yes: bool = False
+    gates: Mapping[str, float] = field(default_factory=dict)
+    junit: str | None = None
+    log_json: str | None = None
+    otel: bool = False
+
+    @property
+    def replay(self) -> bool:
+        """Nothing is called."""
+        return self.ledger_mode == LedgerMode.REPLAY
+
+
+def evaluate_and_show(ask: Ask, manner: Manner) -> int:
     """Run what is asked and print it; returns the exit code. Raises UserError and what ``perform`` raises."""
-    console = make_console()
-    check_ready(ask, replay=ledger_mode == LedgerMode.REPLAY)
+    console = make_console(aside=manner.log_json == "-")
+    checked.gates_fit(manner.gates, ask.metrics)
+    check_plan(ask)
+    if not manner.plan:
+        check_ready(ask, replay=manner.replay)
     before = expect(ask)
     for line in before.lines(ask):
         console.print(Text(one_line(line)), soft_wrap=True)
-    if not (yes or go_on(before)):
+    if manner.plan:
+        return Exit.DONE
+    if not (manner.yes or go_on(before)):
         return Exit.INTERRUPTED
-    result = run(ask, console, ledger_mode)
+    result = run(ask, console, manner)
     console.print()
     show_summary(console, result.summary)
-    for line in closing(result):
+    lines = closing(result)
+    if manner.junit is not None:
+        write_junit(result.folder, manner.junit, manner.gates)
+        lines.append(f"written: {manner.junit}")
+    for line in lines:
         console.print(Text(one_line(line)), soft_wrap=True)
-    return Exit.first(result.codes | gate_codes(result.summary, gates or {}))
+    return Exit.first(result.codes | gate_codes(result.summary, manner.gates))
 
 
-def run(ask: Ask, console: Console, ledger_mode: str = "cache") -> RunResult:
+def run(ask: Ask, console: Console, manner: Manner) -> RunResult:
     """Run it with live progress, stoppable with Ctrl-C."""
-    with showing(console) as listener:
+    with watching(console, log_json=manner.log_json, otel=manner.otel) as listener:
+        mode = LedgerMode(manner.ledger_mode)
 
         async def work(control: Control) -> RunResult:
-            return await perform(ask, ledger_mode=LedgerMode(ledger_mode), on_progress=listener, control=control)
+            return await perform(ask, ledger_mode=mode, on_progress=listener, control=control)
 
         return run_stoppable(work, said=lambda line: console.print(Text(line)))
 
@@ -67,9 +96,9 @@ class Patient(Console):
         silence()
 
 
-def make_console() -> Console:
-    """Standard output; colours and live drawing only on a terminal, and none with NO_COLOR."""
-    return Patient(highlight=False, markup=False, emoji=False)
+def make_console(*, aside: bool = False) -> Console:
+    """Standard output (``aside``: standard error); colours and live drawing only on a terminal, none with NO_COLOR."""
+    return Patient(highlight=False, markup=False, emoji=False, stderr=aside)
 
 
 def go_on(before: Expectation) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from .evaluate import judging_options
+from .asking import judging_options
 
 
 @click.group(short_help="Create, show, check, compare or rate evaluation protocols.")

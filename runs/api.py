@@ -23,6 +23,7 @@ from .fetching import home_of, is_address
 from .perform import RunResult, perform
 from .progress import Listener
 from .ready import check_ready
+from .shards import Shard
 
 GivenProtocol = str | Path | Protocol
 GivenRubric = str | Path | Rubric
@@ -56,11 +57,14 @@ def prepare(
     concurrency: int | None = None,
     mode: Mode | str | None = None,
     floor: float = DEFAULT_FLOOR,
+    shard: Shard | None = None,
+    command: str = "",
 ) -> Ask:
     """Read the files, check every wish and fill in the defaults, without opening anything.
 
-    Parameters as in :func:`evaluate`. ``await perform(prepare(…))`` is :func:`evaluate` for those who have an event
-    loop. Raises UserError that names what to change.
+    Parameters as in :func:`evaluate`; ``shard`` (i, n): only part i of n, whole tasks; ``command``: as it was typed.
+    ``await perform(prepare(…))`` is :func:`evaluate` for those who have an event loop. Raises UserError that names what
+    to change.
     """
     if sum(one is not None for one in (query, task, tasks)) > 1:
         raise UserError("give a query, a task or a file of tasks, not both of two")
@@ -74,6 +78,8 @@ def prepare(
     )
     sources = Sources(_sources(reports), clean, ledger)
     cases = gather(sources, task=chosen, tasks=tasks)
+    if "race" in names and not reference:
+        raise UserError("race holds reports against others: say which, as --reference SYSTEM or --reference FILE")
     protocols, rubrics = _protocols(protocol), _fitting(_rubrics(rubric), cases)
     day = checked.date(as_of) or checked.date(checked.common_date(cases, protocols))
     checked.protocols_fit(cases, protocols)
@@ -104,6 +110,8 @@ def prepare(
         budget_tokens=budget_tokens,
         concurrency=concurrency,
         floor=floor,
+        shard=checked.shard(shard),
+        command=command,
     )
 
 

@@ -169,7 +169,13 @@ def _joined(
 ) -> Iterator[tuple[Task, Report]]:
     if tasks is None:
         return ((task or _own_task(report), report) for report in reports)
-    return iter_join(reports, load_tasks(Path(tasks)) if isinstance(tasks, (str, Path)) else tasks)
+    known = load_tasks(Path(tasks)) if isinstance(tasks, (str, Path)) else tasks
+    return iter_join(reports, known) if len(known) != 1 else (_only(report, known[0]) for report in reports)
+
+
+def _only(report: Report, task: Task) -> tuple[Task, Report]:
+    """The only task is that of a report that says nothing else. Raises InputError."""
+    return (task, report) if report.task_id is None and not report.prompt else next(iter_join([report], [task]))
 
 
 def ref_of(task: Task, report: Report, system: str = "") -> CaseRef:

@@ -13,6 +13,7 @@ from ..protocols.rubric import Rubric
 from ..protocols.schema import Mode, Protocol
 from ..tools import DEFAULT_SEARCH
 from .cases import CaseRef
+from .shards import Shard
 
 
 def judge(wanted: str | None) -> str:
@@ -141,6 +142,25 @@ def share(**values: float) -> None:
     for name, value in values.items():
         if not 0 <= value <= 1:
             raise UserError(f"--{name.replace('_', '-')} must lie between 0 and 1, not {value}")
+
+
+def shard(wanted: Shard | str | None) -> Shard | None:
+    """``i/n`` with 1 ≤ i ≤ n. Raises UserError."""
+    if wanted is None:
+        return None
+    try:
+        number, parts = map(int, wanted.split("/")) if isinstance(wanted, str) else wanted
+    except ValueError:
+        raise UserError(f"--shard {wanted!r}: write I/N, such as 1/4") from None
+    if not 1 <= number <= parts:
+        raise UserError(f"--shard {number}/{parts}: the first number must lie between 1 and the second")
+    return (number, parts)
+
+
+def gates_fit(given: Collection[str], metrics: Sequence[str]) -> None:
+    """A gate must be about a metric of the run. Raises UserError."""
+    if other := next((name for name in given if name not in metrics), None):
+        raise UserError(f"--fail-under {other}: is not among the metrics of this run ({', '.join(metrics)})")
 
 
 def gates(given: Sequence[str], names: Collection[str], *, example: str, bare: str = "") -> dict[str, float]:

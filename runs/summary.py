@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pydantic import Field
 
@@ -191,7 +191,7 @@ def _system(system: str, metric: str, judge: str, by_task: dict[str, list[Score]
     )
 
 
-def gate_codes(summary: Summary, gates: dict[str, float]) -> set[Exit]:
+def gate_codes(summary: Summary, gates: Mapping[str, float]) -> set[Exit]:
     """What ``--fail-under`` says of every system, judge by judge: its mean over tasks lies below the gate, or there is
     a gate on a metric without a score."""
     codes: set[Exit] = set()

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from typing import Any
 import pytest
 from dream_eval.cli import run
 from servers.chat import hang
-from world import AS_OF, CITED, QUERY, SCORES, answer_verifier, judge_of_world
+from world import AS_OF, CITED, QUERY, SCORES, WRITING, answer_verifier, judge_of_world
 
 Dream = Callable[..., tuple[int, str, str]]
 DREAM = [sys.executable, "-c", "from dream_eval.cli import main; main()"]
@@ -199,14 +200,15 @@ def test_the_second_interrupt_stops_at_once(world: Any) -> None:
 
 
 def test_a_second_process_on_the_same_run_is_refused_by_name(world: Any) -> None:
-    world.chat.delay_s = 0.3
+    gate = threading.Event()
+    world.chat.on("Score the writing of the report", lambda _: gate.wait(60) and WRITING, first=True)
     first = start(world)
     wait_for(lambda: len(world.chat.requests) > 0, first)
     code, _, err = finish(start(world))
+    gate.set()
     assert code == 2
     assert f"is in use by process {first.pid} on " in err
     assert len(err.strip().splitlines()) == 1
-    world.chat.delay_s = 0
     assert finish(first)[0] == 0
     check_done(world)
 
