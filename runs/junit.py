@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
-from itertools import product
 from pathlib import Path
 from xml.sax.saxutils import XMLGenerator
 from xml.sax.xmlreader import AttributesImpl
@@ -14,6 +13,7 @@ from xml.sax.xmlreader import AttributesImpl
 from ..core import Status
 from .data import RunConfig, UnitResult
 from .files import write_atomic
+from .labels import places_of
 from .reading import RunView, open_run
 from .results import index_of, line_at
 
@@ -71,11 +71,11 @@ def junit(view: RunView, gates: Mapping[str, float]) -> str:
 def _cases(view: RunView, gates: Mapping[str, float]) -> Iterator[tuple[str, Case]]:
     """Each unit of the plan as a case, with its system."""
     config, last = view.config, index_of(view.path / "results.jsonl").last
-    for ref, metric, judge, repeat in product(config.mine, config.metrics, config.judges, range(config.repeats)):
-        spot = last.get((ref.task, ref.id, metric, judge, repeat))
-        line = line_at(spot) if spot else None
-        case = Case(f"{ref.id}.{metric}", _case_name(config, ref.task, judge, repeat), said=_said(line))
-        yield ref.id, _judged(case, line, gates.get(metric))
+    for place in places_of(config):
+        task, system, metric, judge, repeat = place
+        line = line_at(last[place]) if place in last else None
+        case = Case(f"{system}.{metric}", _case_name(config, task, judge, repeat), said=_said(line))
+        yield system, _judged(case, line, gates.get(metric))
 
 
 def _case_name(config: RunConfig, task: str, judge: str, repeat: int) -> str:

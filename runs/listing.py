@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
 
 from ..core import Outcome
 from ..errors import UserError
 from ..evaluators.results import Item
 from .data import ReportRef, UnitResult
+from .labels import places_of
 from .names import names_of
 from .reading import RunView
 from .results import index_of, line_at
@@ -51,13 +51,14 @@ def listing(view: RunView, *, report: str | None = None, metrics: Sequence[str] 
         raise UserError(f"no report {report!r} in this run; there are: {_few(list(names.values()))}")
     if unknown := [metric for metric in metrics if metric not in view.config.metrics]:
         raise UserError(f"no metric {unknown[0]!r} in this run; there are: {', '.join(view.config.metrics)}")
-    wanted = [metric for metric in view.config.metrics if not metrics or metric in metrics]
+    meant = {(ref.task, ref.id) for ref in chosen}
     last = index_of(view.path / "results.jsonl").last
-    for ref, metric, judge, repeat in product(chosen, wanted, view.config.judges, range(view.config.repeats)):
-        spot = last.get((ref.task, ref.id, metric, judge, repeat))
-        line = line_at(spot) if spot else None
-        if line is not None:
-            yield Listed(names[ref.task, ref.id], line, tuple(sorted(line.result.items, key=badness)))
+    for place in places_of(view.config):
+        task, system, metric, *_ = place
+        if (task, system) in meant and place in last and (not metrics or metric in metrics):
+            line = line_at(last[place])
+            if line is not None:
+                yield Listed(names[task, system], line, tuple(sorted(line.result.items, key=badness)))
 
 
 def badness(item: Item) -> tuple[int, float]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,6 +14,7 @@ from ..errors import InputError, UserError
 from ..ledger import Ledger, Mode, join_runs
 from .data import ReportRef, RunConfig, RunState, UnitPlace
 from .files import short_digest, slug, write_atomic
+from .labels import places_of
 from .lock import no_place
 from .measured import agreement_of
 from .names import Place, names_of
@@ -213,18 +213,13 @@ def _spots(views: Sequence[RunView], config: RunConfig) -> dict[UnitPlace, Spot]
                     f"{system} {metric} of task {task} has one result in {other} and another in {view.path}"
                 )
             found[place] = spot
-    planned = list(_places(config))
+    planned = list(places_of(config))
     if missing := [place for place in planned if place not in found]:
         task, system, metric, *_ = missing[0]
         raise UserError(
             f"{len(missing)} units have no result in any of these runs ({system} {metric} of task {task} …)"
         )
     return {place: found[place] for place in planned}
-
-
-def _places(config: RunConfig) -> Iterator[UnitPlace]:
-    for ref, metric, judge, repeat in product(config.reports, config.metrics, config.judges, range(config.repeats)):
-        yield ref.task, ref.id, metric, judge, repeat
 
 
 def _fill(draft: Path, views: Sequence[RunView], config: RunConfig, spots: Mapping[UnitPlace, Spot]) -> None:

@@ -38,7 +38,8 @@ class Notice:
     reused: bool = False
     """Of a unit: it was finished before this start."""
     stage: str = ""
-    """Of a stage: its name, which is the scope of its calls in the ledger. Of a unit: the stage that it was."""
+    """Of a stage: its name, which is the scope of its calls in the ledger. Of a unit: the
+    stage that it was, empty for one that was done before."""
     place: UnitPlace | None = None
     """Of a stage that is a unit: which one."""
     summary: Summary | None = None
@@ -210,7 +211,7 @@ class Watcher:
         name = self.names.get((line.task, line.report), line.report)
         shown = f"{result.score:.1f}" if result.score is not None else f"{result.status.value}: {result.reason}"
         text = f"{name} {line.metric}: {shown}{' (done before)' if reused else ''}"
-        stage = self._stages.pop(line.place, f"{name}/{line.metric}")
+        stage = self._stages.pop(line.place, "")
         self._tell(Notice("unit", text, line=line, reused=reused, stage=stage, place=line.place))
 
     def end(self, summary: Summary) -> None:

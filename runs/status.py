@@ -16,6 +16,7 @@ from ..core import Frozen, Status
 from ..errors import InputError, UserError
 from ..ledger import Ledger, Mode, Totals
 from .data import RunConfig, RunState
+from .labels import places_of
 from .lock import held_here
 from .reading import RunView, open_run
 
@@ -70,17 +71,16 @@ def status_of(folder: Path | str) -> RunStatus:
     """Look at a run. Raises InputError when there is none, or it cannot be read."""
     view = open_run(folder)
     config, owner = view.config, owner_of(view.path)
-    planned = Counter((ref.id, metric) for ref in config.mine for metric in config.metrics)
+    planned = Counter((system, metric) for _, system, metric, _, _ in places_of(config))
     done, failed = _ended(view)
-    each = len(config.judges) * config.repeats
     cells = tuple(
         CellStatus(
             system=place[0],
             metric=place[1],
-            planned=count * each,
+            planned=count,
             done=done[place],
             failed=failed[place],
-            left=count * each - done[place] - failed[place],
+            left=count - done[place] - failed[place],
         )
         for place, count in planned.items()
     )

@@ -23,6 +23,7 @@ from ..errors import UserError
 from ..ledger import Event, Kind
 from ..protocols.catalogue import METRICS
 from .data import UnitResult
+from .labels import metric_of
 from .progress import Notice, Progress
 
 if TYPE_CHECKING:
@@ -40,6 +41,9 @@ TOOLS = {
     Kind.GITHUB: "github",
 }
 """Names of the tools as agents know them."""
+
+PLACE = ("dream.task", "dream.system", "dream.metric", "dream.judge", "dream.repeat")
+"""Attributes that say which unit it is."""
 
 Value = str | int | float | bool
 
@@ -167,16 +171,13 @@ class Tracer:
     def _begin(self, progress: Progress, notice: Notice) -> None:
         from opentelemetry.context import Context
 
-        name, metric = notice.stage, _metric_of(notice)
-        kind = "EVALUATOR" if metric else "AGENT" if name.rpartition("/")[2] == "protocol" else "CHAIN"
+        name, metric = notice.stage, notice.place[2] if notice.place else ""
+        kind = "EVALUATOR" if metric else "AGENT" if metric_of(name) == "protocol" else "CHAIN"
         facts: dict[str, Value] = {"openinference.span.kind": kind}
         if progress.run:
             facts["session.id"] = progress.run
         if notice.place is not None:
-            task, system, _, judge, repeat = notice.place
-            facts |= {"dream.task": task, "dream.system": system, "dream.judge": judge, "dream.repeat": repeat}
-        if metric:
-            facts["dream.metric"] = metric
+            facts.update(zip(PLACE, notice.place, strict=True))
         root = self._tracer.start_span(name, context=Context(), attributes=facts, start_time=self._clock())
         below = root
         if metric and METRICS[metric].kind == "agent":
@@ -189,7 +190,7 @@ class Tracer:
         if trace is None:
             return
         trace.ended = self._clock()
-        if _metric_of(notice) is None:
+        if notice.place is None:
             self._end(notice.stage)
 
     def _unit(self, stage: str, line: UnitResult) -> None:
@@ -250,14 +251,6 @@ class Tracer:
         texts = {"input": request, "output": answer}
         facts: dict[str, Value] = {f"{name}.value": _text(value) for name, value in texts.items()}
         return facts | {f"{name}.mime_type": "application/json" for name in texts}
-
-
-def _metric_of(notice: Notice) -> str | None:
-    """The metric of a stage that is a unit; None for anything else."""
-    if notice.place is not None:
-        return notice.place[2]
-    last = notice.stage.rpartition("/")[2]
-    return last if last in METRICS else None
 
 
 def _facts(event: Event) -> dict[str, Value]:
