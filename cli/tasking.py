@@ -51,6 +51,8 @@ from .text import one_line
 
 SHOWN = 12
 """Tasks that are printed."""
+NAME = 30
+"""Characters of a domain in the table."""
 
 
 # --- generate --------------------------------------------------------------------------------------------------------
@@ -199,6 +201,7 @@ def _show(console: Console, made: Generated) -> None:
     account = made.account
     console.print()
     console.print(_table(account))
+    say(console, "twice: near duplicates; unfit: not qualified; known: memory answers it", "dim")
     say(console, f"rejected: {_counts(account.rules) or 'none'}")
     for lost in account.lost:
         say(
@@ -206,10 +209,13 @@ def _show(console: Console, made: Generated) -> None:
             f"lost: {lost.cell.name}: {lost.count} candidates ({lost.stage}): {one_line(lost.reason)}",
             "yellow",
         )
-    say(console, f"asked a second time: {account.asked_again} personas and tasks")
+    if account.asked_again:
+        say(console, f"asked a second time: {account.asked_again} personas and tasks")
     if account.words is not None:
         words = f"{account.words.low:g} to {account.words.high:g} words, middle {account.words.median:g}"
-        say(console, f"kept: {account.kept} of {account.personas} personas, {_counts(account.languages)}; {words}")
+        say(
+            console, f"kept: {account.kept} tasks of {account.personas} personas, {_counts(account.languages)}; {words}"
+        )
     for name, seen in (("confidences", account.confidences), ("qualities of no-search answers", account.qualities)):
         say(console, f"{name}: {', '.join(f'{value} × {count}' for value, count in seen.items()) or 'none'}")
     for name in account.constant:
@@ -220,12 +226,14 @@ def _show(console: Console, made: Generated) -> None:
 
 def _table(account: Account) -> Table:
     """A line a domain and language."""
-    heads = ("", "asked", "failed", "rules", "twice", "unfit", "known", "spare", "kept")
+    heads = ("asked", "failed", "rules", "twice", "unfit", "known", "spare", "kept")
     table = Table(header_style="bold", pad_edge=False, box=None, padding=(0, 1, 0, 0))
+    table.add_column("", no_wrap=True)
     for head in heads:
-        table.add_column(head, justify="right" if head else "left", overflow="ellipsis", no_wrap=True)
+        table.add_column(head, justify="right", min_width=len(head), no_wrap=True)
     for cell in account.cells:
-        table.add_row(Text(one_line(cell.cell.name)), *map(str, _row(cell)))
+        name = f"{one_line(cell.cell.domain, limit=NAME - len(cell.cell.language) - 3)} ({cell.cell.language})"
+        table.add_row(Text(name), *map(str, _row(cell)))
     sums = [sum(column) for column in zip(*map(_row, account.cells), strict=True)]
     table.add_row(Text("all", style="bold"), *map(str, sums))
     return table
@@ -239,14 +247,15 @@ def _row(cell: CellAccount) -> tuple[int, ...]:
 
 def _sentinels(console: Console, made: Generated) -> None:
     check = made.check
+    if check.filters:  # said at the start
+        return
     for which, name in (("qualified", "qualification"), ("needs_search", "search necessity")):
         easy, hard = check.right("easy", which), check.right("hard", which)  # type: ignore[arg-type]
         say(console, f"sentinels, {name} alone: easy {easy[0]} of {easy[1]} rejected, hard {hard[0]} of {hard[1]} kept")
     for one in check.wrong:
         what = one.reason or ("kept" if one.kept else "rejected")
         say(console, f"  {one.id} {what}: {one_line(one.prompt, limit=100)}", style="yellow")
-    for number, line in enumerate(told(check)):
-        say(console, line, style="" if check.filters or not number else "bold red")
+    say(console, told(check)[-1], style="bold red")
 
 
 def _tasks(console: Console, made: Generated) -> None:

@@ -149,7 +149,7 @@ def test_the_command(chat: ScriptedChat, tmp_path: Path, capsys: pytest.CaptureF
     shown = capsys.readouterr().out
     assert "2 domains × 1 language × 2 personas × 2 candidates = 8 · keep 2 of 4 each" in shown
     assert "sentinels: 3 of 3 known-easy tasks rejected, 3 of 3 known-hard kept" in shown
-    assert "kept: 4 of 4 personas, 4 en; 19 to 19 words, middle 19" in shown
+    assert "kept: 4 tasks of 4 personas, 4 en; 19 to 19 words, middle 19" in shown
     assert "the judge gave every candidate the same figure" in shown
     assert "run: 48 calls (48 completion)" in shown
     assert len(load_tasks(tmp_path / "tasks.jsonl")) == len(lines(tmp_path / "peer.jsonl")) == 4
