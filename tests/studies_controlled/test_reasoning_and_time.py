@@ -185,6 +185,22 @@ def test_every_fact_of_the_demo_stands_in_its_report_and_its_values_follow_one_a
         assert fact.on(fact.since) == fact.now != fact.on(fact.since - dt.timedelta(days=1))
 
 
+def test_of_several_older_values_that_of_the_day_counts():
+    older = [
+        aging.Older(since=dt.date(2000, 1, 1), until=dt.date(2010, 1, 1), text="planned"),
+        aging.Older(since=dt.date(2010, 1, 1), until=dt.date(2020, 1, 1), text="being built"),
+    ]
+    fact = aging.Dated(id="x", now="done", since=dt.date(2020, 1, 1), older=tuple(older))
+    days = ("1999-12-31", "2009-12-31", "2010-01-01", "2019-12-31", "2020-01-01")
+    assert [fact.on(dt.date.fromisoformat(day)) for day in days] == [
+        "",
+        "planned",
+        "being built",
+        "being built",
+        "done",
+    ]
+
+
 def test_what_a_facts_file_gets_wrong_is_said(facts, tmp_path):
     report = load_reports(demo_folder() / "sound.md")[0]
     with pytest.raises(UserError, match="turbines does not stand in the report sound"):
