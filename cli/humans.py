@@ -80,7 +80,7 @@ async def _ask(labels: LabelSet, name: str, book: Path, plain: bool, control: Co
     with Ledger.open(book, run="study-human", secrets=secret_values()) as opened:
         async with AsyncExitStack() as stack:
             judge = await stack.enter_async_context(open_model(name, opened))
-            toolbox = await stack.enter_async_context(open_toolbox(opened, as_of=DAY, search=()))
+            toolbox = await stack.enter_async_context(open_toolbox(opened, as_of=DAY))
             return await judge_labels(labels, judge, toolbox, plain=plain, step=step)
 
 

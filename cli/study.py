@@ -8,6 +8,7 @@ import click
 
 STUDIES: dict[str, str] = {
     "human": "A judge's verdicts against labels given by people.",
+    "stability": "Where a score's noise comes from: protocol, claims, judge, task.",
     "corruption": "Factuality and citations against the share of false claims.",
     "reasoning": "Reasoning quality of sound reports and their flawed twins.",
     "time": "Scores of a report as its facts age.",

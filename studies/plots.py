@@ -42,6 +42,8 @@ STYLE: dict[str, Any] = {
     "svg.hashsalt": "dream-eval",
     "svg.fonttype": "none",
     "savefig.dpi": 200,
+    "savefig.bbox": "tight",
+    "figure.constrained_layout.wspace": 0.06,
     "figure.constrained_layout.use": True,
 }
 

@@ -140,12 +140,17 @@ class _Gathering:
         return lambda name: f"{name} ({view.path.name})" if name in clash else name
 
     def _take(self, view: RunView, number: int, rename: Callable[[str], str]) -> None:
-        doubled = 0
+        doubled, reached = 0, 0
         for line in view.results():
+            reached += 1
             place = (line.task, rename(line.report), line.metric, line.judge, line.repeat)
             cell = cell_of(line, number, view.config.maker)
             known = self.cells.setdefault(place, cell)
             doubled += known is not cell and known.unit != cell.unit
+        config = view.config
+        planned = len(config.reports) * len(config.metrics) * len(config.judges) * config.repeats
+        if reached < planned and config.shard is None:
+            self.notices.append(f"{view.path}: this run is not finished ({reached} of {planned} units)")
         if doubled:
             self.notices.append(
                 f"{view.path}: {doubled} units are in an earlier run too, under other conditions; left out"
@@ -209,11 +214,9 @@ def _differences(views: Sequence[RunView]) -> list[str]:
         "numbers of claims checked": {str(config.max_claims or "all") for config in configs},
         "modes": {config.mode.value for config in configs},
     }
-    found = [
+    return [
         f"the runs differ in their {name}: {' / '.join(sorted(seen))}" for name, seen in asked.items() if len(seen) > 1
     ]
-    unfinished = [str(view.path) for view in views if view.summary is None or view.summary.state != "finished"]
-    return [*found, *(f"{path}: this run is not finished" for path in unfinished)]
 
 
 def _once(names: Iterable[str]) -> tuple[str, ...]:
