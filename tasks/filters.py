@@ -14,6 +14,8 @@ from .forms import Graded, PlainGraded, PlainQualified, Qualified
 ANSWER_WORDS = 300
 PLAIN_ANSWER_WORDS = 120
 """Length of a no-search answer; the second for the embedded judge, which writes slowly."""
+VERDICT_TOKENS = 400
+"""Output limit of a verdict with its reason: a bound, and not what is used."""
 _TOKENS_A_WORD = 3
 """Upper bound, for Chinese, Japanese and Korean too."""
 
@@ -23,7 +25,9 @@ async def qualify(
 ) -> tuple[Qualification, tuple[str, ...]]:
     """Whether the task needs research and fits the person, with ledger keys. CallFailed."""
     form: type[PlainQualified] = PlainQualified if judge.embedded else Qualified
-    asked = await ask(judge, prompts.qualify(prompt, persona, day, plain=judge.embedded), form, max_tokens=200)
+    asked = await ask(
+        judge, prompts.qualify(prompt, persona, day, plain=judge.embedded), form, max_tokens=VERDICT_TOKENS
+    )
     return asked.value.verdict(), asked.calls
 
 
@@ -45,5 +49,5 @@ async def answer_from_memory(prompt: str, language: str, day: dt.date, judge: Ch
 async def judge_answer(prompt: str, answer: str, day: dt.date, judge: ChatModel) -> tuple[Necessity, tuple[str, ...]]:
     """How good the no-search answer is, with ledger keys. CallFailed."""
     form: type[PlainGraded] = PlainGraded if judge.embedded else Graded
-    asked = await ask(judge, prompts.judge(prompt, answer, day, plain=judge.embedded), form, max_tokens=240)
+    asked = await ask(judge, prompts.judge(prompt, answer, day, plain=judge.embedded), form, max_tokens=VERDICT_TOKENS)
     return asked.value.verdict(), asked.calls

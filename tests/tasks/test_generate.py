@@ -386,6 +386,21 @@ async def test_killed_in_the_middle_and_gone_on(make: Any, chat: ScriptedChat) -
     assert complete(made)
 
 
+async def test_progress_ends_at_the_end_whatever_happened(make: Any, chat: ScriptedChat) -> None:
+    steps: list[tuple[int, int]] = []
+
+    class Count(Watch):
+        def step(self, done: int, of: int) -> None:
+            steps.append((done, of))
+
+    chat.on(lambda body: is_personas(body) and "Politics" in first_user(body), "no", first=True)
+    chat.on(is_candidates, {"items": [draft("Too short."), draft(task_text("en", 20))]}, times=2, first=True)
+    chat.on(lambda body: is_answer(body) and "Compare how bus" in last_user(body), error(400, "no"), first=True)
+    await make(watch=Count())
+    assert steps[-1] == (14, 14)
+    assert steps == sorted(steps)
+
+
 async def test_calls_run_together(make: Any, chat: ScriptedChat) -> None:
     chat.delay_s = 0.02
     await make()

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -201,6 +205,26 @@ def test_a_budget_that_is_reached_says_how_to_go_on(
     assert "what was asked is kept; to continue: " in told.out
     assert "budget reached" in told.err
     assert generate(chat, tmp_path, "--budget-tokens", "300000") == 0
+
+
+def test_killed_for_good_and_gone_on(chat: ScriptedChat, tmp_path: Path) -> None:
+    chat.delay_s = 0.03
+    sizes = ("--domains", "Health,Politics", "--personas", "2", "--candidates", "2", "--as-of", "2026-05-01")
+    places = ("--out", str(tmp_path / "tasks.jsonl"), "--ledger", str(tmp_path / "ledger.sqlite"))
+    code = "import sys; from dream_eval.cli import run; sys.exit(run(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, "tasks", "generate", "--judge", chat.judge, *sizes, *places]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        while len(chat.requests) < 30 and process.poll() is None:
+            time.sleep(0.005)
+        process.kill()
+    assert process.returncode == -signal.SIGKILL
+    before = len(chat.requests)
+    assert not (tmp_path / "tasks.jsonl").exists()
+    assert generate(chat, tmp_path) == 0
+    asked = [json.dumps(body, sort_keys=True) for body in chat.requests]
+    assert len(asked) - len(set(asked)) <= 16  # only what was in flight at the kill is asked again
+    assert len(asked) - before <= 48 - (before - 16)
+    assert len(load_tasks(tmp_path / "tasks.jsonl")) == 4
 
 
 @pytest.mark.parametrize(
