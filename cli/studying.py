@@ -217,6 +217,7 @@ def conduct(
     written: Sequence[str] = (),
 ) -> int:
     """Say what it takes, do it, print it. The same command goes on where a stopped one ended."""
+    from ..runs.files import short_digest
     from ..studies.harness import open_bench
     from .evaluating import make_console, totals_line
     from .failing import say as warn
@@ -234,7 +235,8 @@ def conduct(
         return 3
 
     async def run(control: Any) -> Sheet:
-        async with open_bench(setup, f"study-{study}", say=_progress, control=control) as bench:
+        name = f"study-{study}-{short_digest(str(out.resolve()))}"
+        async with open_bench(setup, name, say=_progress, control=control) as bench:
             return await work(bench)
 
     sheet = run_stoppable(run, said=warn)

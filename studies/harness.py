@@ -10,35 +10,33 @@ import asyncio
 import datetime as dt
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ..agents import create_protocol
 from ..core import AsOf, Json, Status, Task
-from ..errors import CallFailed, DeadlineReached, HostStop, ProtocolFailed, ReplayMiss, UserError
+from ..errors import CallFailed, DeadlineReached, UserError
 from ..evaluators import VERSIONS, Case, MetricResult, Settings, evaluate_metric, make_claims
 from ..evaluators.base import together
 from ..evaluators.rubrics import make_rubric
 from ..ledger import Budget, Ledger, Totals, scope
 from ..ledger import Mode as LedgerMode
 from ..models import ChatModel, is_local, open_model
-from ..models.counting import count_tokens
 from ..models.describing import price_of
 from ..protocols.catalogue import METRICS
 from ..protocols.rubric import Kind, Rubric
 from ..protocols.schema import Mode, Protocol
 from ..reports import Report
-from ..reports.data import ClaimList, SegmentKind
+from ..reports.data import ClaimList
 from ..runs.ask import DEFAULT_QUESTIONS, DEFAULT_REASONING, default_ledger, search_identity
+from ..runs.cases import shape_of
 from ..runs.control import Control
-from ..runs.estimate import Load, Shape, expected_claims, protocol_load, report_load
+from ..runs.estimate import Load, Shape, protocol_load, report_load
 from ..runs.perform import Outside, keys_to_mask
 from ..tools import Toolbox, open_toolbox
 
 T = TypeVar("T")
-LIKELY = 0.75
-"""Tokens of a report over the upper bound that is counted without a tokeniser."""
 
 
 @dataclass(frozen=True)
@@ -303,7 +301,7 @@ def estimate(
     total = more or Load()
     for report, metrics in units:
         total += report_load(
-            shape_of(report, setup.max_claims),
+            _shape(report, setup.max_claims),
             metrics,
             setup.mode,
             questions=setup.questions,
@@ -314,22 +312,16 @@ def estimate(
     return priced(setup, total + making, sum(len(metrics) for _, metrics in units))
 
 
+def _shape(report: Report, max_claims: int | None) -> Shape:
+    shape = shape_of(report)
+    return shape if max_claims is None else replace(shape, claims=min(shape.claims, max_claims))
+
+
 def priced(setup: Setup, load: Load, cells: int) -> Estimate:
     """A load with its time and price."""
     price = price_of(setup.judge)
     usd = None if price is None else price.cost(load.prompt, 0, load.new)
     return Estimate(load, load.seconds(embedded=setup.embedded), usd, cells)
-
-
-def shape_of(report: Report, max_claims: int | None) -> Shape:
-    """What counts of a report for an estimate."""
-    sentences = [s for s in report.sentences if report.segments[s.segment].kind is not SegmentKind.REFERENCES]
-    pages = {source.target for source in report.sources if source.target}
-    return Shape(
-        tokens=round(LIKELY * count_tokens(report.text)),
-        claims=expected_claims(len(sentences), max_claims),
-        pages=len(pages),
-    )
 
 
 def needs(metrics: Iterable[str], name: str) -> bool:
@@ -343,7 +335,3 @@ def scores_of(measured: Mapping[str, Measured]) -> list[dict[str, Json]]:
         {"name": one.cell.name, "metric": one.cell.metric, "result": one.result.model_dump(mode="json")}
         for one in measured.values()
     ]
-
-
-STOPPING = (HostStop, ReplayMiss, UserError, ProtocolFailed)
-"""What ends a study as a whole."""
