@@ -110,11 +110,15 @@ class Wishes:
 
 
 def setup_of(wishes: Wishes, *, demo: bool, as_of: dt.date | None, **more: Any) -> Setup:
-    """The set-up asked for; on the demo's data its corpus and its day. Raises UserError."""
+    """The set-up asked for; on the demo's data its corpus, its day and as many claims a report as the demo checks.
+
+    Raises UserError.
+    """
     from ..models import is_local
     from ..runs import checked
     from ..runs.faults import demo_folder
     from ..studies.harness import Setup
+    from .demonstration import MAX_CLAIMS
 
     judge = checked.judge(wishes.judge)
     search = wishes.search or ((f"corpus:{demo_folder() / 'corpus'}",) if demo else ())
@@ -124,7 +128,7 @@ def setup_of(wishes: Wishes, *, demo: bool, as_of: dt.date | None, **more: Any) 
         search=checked.search(search),
         as_of=checked.date(wishes.as_of) or as_of or checked.today(),
         mode=checked.mode(wishes.mode, embedded=is_local(judge)),
-        max_claims=wishes.max_claims,
+        max_claims=wishes.max_claims or (MAX_CLAIMS if demo else None),
         ledger=Path(wishes.ledger) if wishes.ledger else None,
         budget_usd=wishes.budget_usd,
         budget_tokens=wishes.budget_tokens,

@@ -169,14 +169,13 @@ async def run(
     stamp = write_data(versions, out)
     if protocol is None and needs(metrics, "protocol."):
         protocol = await bench.protocol(task)
-    cells = []
-    for version in versions:
-        for metric in metrics:
-            case = await bench.case(
-                metric, task, version.report, protocol=protocol, reference=reference or versions[0].report
-            )
-            cells.append(Cell(f"{version.day}/{metric}", metric, case))
-    measured = await bench.measure(cells)
+
+    async def cell(version: Version, metric: str) -> Cell:
+        against = reference or versions[0].report
+        case = await bench.case(metric, task, version.report, protocol=protocol, reference=against)
+        return Cell(f"{version.day}/{metric}", metric, case)
+
+    measured = await bench.measure(await bench.each(cell(v, metric) for v in versions for metric in metrics))
     sheet = sheet_of(bench, versions, metrics, measured, stamp, seed=seed)
     save(sheet, scores_of(measured), out)
     return sheet

@@ -177,9 +177,9 @@ async def run(
     """Measure the clean report, the controls and all attacks, and write the outcome to ``out``."""
     if protocol is None and needs(metrics, "protocol."):
         protocol = await bench.protocol(found.task)
-    cells = [await _cell(bench, found, None, metric, protocol) for metric in metrics]
-    for one in _all(found):
-        cells += [await _cell(bench, found, one, metric, protocol) for metric in metrics_of(one, metrics)]
+    wanted: list[tuple[Attacked | None, str]] = [(None, metric) for metric in metrics]
+    wanted += [(one, metric) for one in _all(found) for metric in metrics_of(one, metrics)]
+    cells = await bench.each(_cell(bench, found, one, metric, protocol) for one, metric in wanted)
     measured = await bench.measure(cells)
     sheet = sheet_of(bench, found, metrics, measured, seed=seed)
     save(sheet, scores_of(measured), out)

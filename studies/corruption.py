@@ -159,7 +159,7 @@ def write_data(data: TwinSet, out: Path) -> Path:
 def plan(setup: Setup, found: Sequence[Batch], metrics: Sequence[str]) -> Estimate:
     """What it will take: forms that several rates share are asked about once."""
     both = [batch.report for batch in found if batch.rate in (0.0, 1.0)] or [batch.report for batch in found]
-    expected = estimate(setup, [(report, metrics) for report in both])
+    expected = estimate(setup, [(report, metrics) for report in both], claims=len(found[0].claims.claims))
     return Estimate(expected.load, expected.seconds, expected.usd, len(found) * len(metrics))
 
 

@@ -295,13 +295,17 @@ class Estimate:
 
 
 def estimate(
-    setup: Setup, units: Sequence[tuple[Report, Sequence[str]]], *, protocols: int = 0, more: Load | None = None
+    setup: Setup, units: Sequence[tuple[Report, Sequence[str]]], *, protocols: int = 0, claims: int | None = None
 ) -> Estimate:
-    """The load of measuring these reports by these metrics, and of making ``protocols`` protocols first."""
-    total = more or Load()
+    """The load of measuring these reports by these metrics, and of making ``protocols`` protocols first.
+
+    ``claims``: how many each report has, where that is known.
+    """
+    total = Load()
     for report, metrics in units:
+        shape = _shape(report, setup.max_claims) if claims is None else replace(shape_of(report), claims=claims)
         total += report_load(
-            _shape(report, setup.max_claims),
+            shape,
             metrics,
             setup.mode,
             questions=setup.questions,

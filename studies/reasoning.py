@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,13 +60,24 @@ _UNANIMOUS = (
 class Pair:
     """A sound report and its flawed twin."""
 
-    id: str
+    name: str
+    """Of the sound report, unique in the study."""
     flaw: str
     task: Task
     sound: Report
     flawed: Report
     changes: tuple[str, ...]
     """What was done, place by place."""
+
+    @property
+    def id(self) -> str:
+        """Name of the flawed report, unique in the study."""
+        return f"{self.name}-{self.flaw}"
+
+    @property
+    def twins(self) -> tuple[tuple[str, Report], tuple[str, Report]]:
+        """Both reports with their names."""
+        return (self.name, self.sound), (self.id, self.flawed)
 
 
 def unsupported(report: Report, rng: random.Random) -> tuple[str, tuple[str, ...]]:
@@ -123,14 +135,17 @@ def pairs_of(cases: Sequence[tuple[Task, Report]], flaws: Sequence[str], *, seed
     if unknown:
         raise UserError(f"there is no flaw {unknown[0]!r}: choose among {', '.join(FLAWS)}")
     found = []
+    times = Counter(slug(report.id) for _, report in cases)
     for task, report in cases:
+        name = slug(report.id) if times[slug(report.id)] == 1 else f"{slug(report.id)}-{slug(task.id)}"
         for flaw in flaws:
             text, changes = FLAWS[flaw](report, random.Random(f"{seed}/{report.digest}/{flaw}"))
             if not changes:
                 continue
-            id = f"{slug(report.id)}-{flaw}"
-            flawed = read_report(text, id=id, task_id=report.task_id, prompt=report.prompt, clean=False)
-            found.append(Pair(id, flaw, task, report, flawed, changes))
+            flawed = read_report(
+                text, id=f"{name}-{flaw}", task_id=report.task_id, prompt=report.prompt, clean=False
+            )
+            found.append(Pair(name, flaw, task, report, flawed, changes))
     if not found:
         raise UserError("no report has a place for any of these flaws: give others")
     return found
@@ -187,8 +202,8 @@ def write_data(pairs: Sequence[Pair], out: Path) -> str:
     """Write both twins of every pair and what was done to them; the digest of the data set."""
     rows = []
     for pair in pairs:
-        write_atomic(out / "data" / f"{slug(pair.sound.id)}.md", pair.sound.text)
-        write_atomic(out / "data" / f"{pair.id}.md", pair.flawed.text)
+        for name, report in pair.twins:
+            write_atomic(out / "data" / f"{name}.md", report.text)
         rows.append(
             {
                 "id": pair.id,
@@ -226,26 +241,18 @@ async def run(
         for task in {pair.task.prompt: pair.task for pair in pairs}.values():
             if task.prompt not in made:
                 made[task.prompt] = await bench.protocol(task)
-    cells: dict[str, Cell] = {}
-    for pair in pairs:
-        for report in (pair.sound, pair.flawed):
-            for metric in metrics:
-                case = await bench.case(
-                    metric,
-                    pair.task,
-                    report,
-                    protocol=made.get(pair.task.prompt),
-                    reference=reference or pair.sound,
-                )
-                cells[_name(report, metric)] = Cell(_name(report, metric), metric, case)
-    measured = await bench.measure(list(cells.values()))
+
+    async def cell(name: str, pair: Pair, report: Report, metric: str) -> Cell:
+        protocol, against = made.get(pair.task.prompt), reference or pair.sound
+        case = await bench.case(metric, pair.task, report, protocol=protocol, reference=against)
+        return Cell(f"{name}/{metric}", metric, case)
+
+    reports = {name: (pair, report) for pair in pairs for name, report in pair.twins}
+    wanted = [(name, pair, report, metric) for name, (pair, report) in reports.items() for metric in metrics]
+    measured = await bench.measure(await bench.each(cell(*one) for one in wanted))
     sheet = sheet_of(bench, pairs, metrics, measured, stamp, seed=seed)
     save(sheet, scores_of(measured), out)
     return sheet
-
-
-def _name(report: Report, metric: str) -> str:
-    return f"{slug(report.id)}/{metric}"
 
 
 def sheet_of(
@@ -262,7 +269,7 @@ def sheet_of(
     findings, figures, useless = [], [], None
     for metric in metrics:
         both = [(pair, _scores(pair, metric, measured)) for pair in pairs]
-        rows += [(metric, pair.sound.id, pair.flaw, a, b, _gap(a, b)) for pair, (a, b) in both]
+        rows += [(metric, pair.name, pair.flaw, a, b, _gap(a, b)) for pair, (a, b) in both]
         scored = [(a, b) for _, (a, b) in both if a is not None and b is not None]
         sentence, blind = compared(metric, scored, of=len(pairs), seed=seed)
         findings.append(sentence)
@@ -288,7 +295,7 @@ def sheet_of(
 
 
 def _scores(pair: Pair, metric: str, measured: Mapping[str, Measured]) -> tuple[float | None, float | None]:
-    return measured[_name(pair.sound, metric)].score, measured[_name(pair.flawed, metric)].score
+    return measured[f"{pair.name}/{metric}"].score, measured[f"{pair.id}/{metric}"].score
 
 
 def _gap(sound: float | None, flawed: float | None) -> float | None:

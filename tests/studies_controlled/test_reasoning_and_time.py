@@ -86,6 +86,12 @@ async def measured(setup: Any, out: Path, reports: list[str]) -> Any:
         return await reasoning.run(bench, pairs, ("wq",), out, protocols={})
 
 
+def test_reports_of_one_system_on_several_tasks_keep_names_of_their_own():
+    cases = [(Task(id=f"t{n}", prompt=f"Query {n}?"), read_report(GOOD + f"\n{n}", id="system")) for n in (1, 2)]
+    pairs = reasoning.pairs_of(cases, ["circular", "selective"], seed=0)
+    assert len({name for pair in pairs for name, _ in pair.twins}) == 2 + 4
+
+
 NAMES = ["alder", "birch", "cedar", "dogwood", "elder", "fir"]
 
 
