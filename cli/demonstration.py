@@ -9,10 +9,11 @@ from ..runs.api import prepare
 from ..runs.data import Exit, RunState
 from ..runs.faults import demo_folder, finding_count, load_faults, named_faults
 from ..runs.perform import RunResult
+from ..runs.plan import plan_of
 from ..runs.ready import check_ready
 from ..runs.summary import Summary
 from .evaluating import Manner, closing, go_on, make_console, run
-from .expect import expect
+from .expect import start_lines
 from .table import show_summary
 from .text import one_line
 
@@ -42,16 +43,16 @@ def demonstrate(judge: str, *, out: str | None, ledger: str | None, fresh: bool,
         reasoning=REASONING,
     )
     check_ready(ask)
-    before = expect(ask)
+    plan = plan_of(ask)
     _say(console, f"Query: {ask.cases[0].task.prompt}")
     _say(console, "Three reports: sound, flawed (six planted faults), uncited. Evidence: a corpus of thirty pages.")
     _say(
         console,
         f"Limits set for the demo: --max-claims {MAX_CLAIMS} --questions {QUESTIONS}, {REASONING} reasoning questions.",
     )
-    for line in before.lines(ask):
+    for line in start_lines(ask, plan):
         _say(console, line)
-    if not (yes or go_on(before)):
+    if not (yes or go_on(plan)):
         return Exit.INTERRUPTED
     result = run(ask, console, Manner(ledger_mode="refresh" if fresh else "cache"))
     console.print()

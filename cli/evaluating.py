@@ -21,9 +21,11 @@ from ..runs.control import Control
 from ..runs.data import Exit, RunState
 from ..runs.junit import write_junit
 from ..runs.perform import RunResult, perform
+from ..runs.plan import Plan, plan_of
 from ..runs.ready import check_plan, check_ready
+from ..runs.rehearsal import rehearse
 from ..runs.summary import gate_codes
-from .expect import ASK_ABOVE_USD, Expectation, expect
+from .expect import REHEARSED, costly, show_plan, start_lines
 from .live import shown_cost, watching
 from .session import run_stoppable
 from .streams import silence
@@ -57,12 +59,14 @@ def evaluate_and_show(ask: Ask, manner: Manner) -> int:
     check_plan(ask)
     if not manner.plan:
         check_ready(ask, replay=manner.replay)
-    before = expect(ask)
-    for line in before.lines(ask):
-        console.print(Text(one_line(line)), soft_wrap=True)
+    plan = plan_of(ask)
     if manner.plan:
+        rehearsal = rehearse(ask) if 0 < plan.left <= REHEARSED else None
+        show_plan(console, ask, plan_of(ask, rehearsal), rehearsal)
         return Exit.DONE
-    if not (manner.yes or go_on(before)):
+    for line in start_lines(ask, plan):
+        console.print(Text(one_line(line)), soft_wrap=True)
+    if not (manner.yes or go_on(plan)):
         return Exit.INTERRUPTED
     result = run(ask, console, manner)
     console.print()
@@ -101,10 +105,11 @@ def make_console(*, aside: bool = False) -> Console:
     return Patient(highlight=False, markup=False, emoji=False, stderr=aside)
 
 
-def go_on(before: Expectation) -> bool:
+def go_on(plan: Plan) -> bool:
     """Ask a person at a terminal before a download or an expensive run; without a terminal nobody is asked."""
-    costly = before.usd is not None and before.usd > ASK_ABOVE_USD
-    if not (costly or before.download) or not all(end is not None and end.isatty() for end in (sys.stdin, sys.stdout)):
+    if not (costly(plan) or (plan.left and plan.download)) or not all(
+        end is not None and end.isatty() for end in (sys.stdin, sys.stdout)
+    ):
         return True
     return click.confirm("Go on?", default=True)
 

@@ -1,107 +1,149 @@
-"""What is said before an evaluation starts: time, calls, tokens, price, downloads, and what is done already."""
+"""What is said before an evaluation starts: what is left, time, calls, tokens, price, downloads."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
-from ..models.describing import price_of
+from ..ledger import Kind
 from ..models.prices import prices_as_of
-from ..protocols.catalogue import METRICS
 from ..runs.ask import Ask
-from ..runs.estimate import Load, total_load
-from ..runs.store import RunFolder
+from ..runs.plan import DEFAULTS, HIGH, LOW, Piece, Plan, Span
+from ..runs.rehearsal import Rehearsal
+from .text import one_line
 
 ASK_ABOVE_USD = 2.0
-"""Expected price from which a person at a terminal is asked first."""
+"""Expected price (its upper end) from which a person at a terminal is asked first."""
+REHEARSED = 400
+"""Units left up to which it is looked up what the ledger would answer."""
 
 
-@dataclass(frozen=True)
-class Expectation:
-    """What is expected of an evaluation that starts now."""
-
-    load: Load
-    seconds: float
-    usd: float | None
-    """None: no price is known."""
-    done: int
-    units: int
-    download: str | None
-    """What must be fetched first, with its size; None: nothing."""
-
-    def lines(self, ask: Ask) -> list[str]:
-        """For people."""
-        load, reports = self.load, len(ask.cases)
-        head = (
-            f"{reports} report{'s' if reports > 1 else ''} × {', '.join(ask.metrics)} · judge {', '.join(ask.judges)} · "
-            f"mode {ask.mode} · search {', '.join(ask.search)} · as of {ask.as_of or 'today'}"
-        )
-        if self.done == self.units:
-            return [head, f"all {self.units} units stand in {ask.folder}; only what changed is done again"]
-        lines = [
-            head,
-            f"expected (from defaults, roughly): {_duration(self.seconds)}, {load.calls} judge calls, "
-            f"{load.prompt + load.new:,} tokens, {load.lookups} searches and pages, {_price(self.usd)}",
-        ]
-        if self.done:
-            lines.append(f"{self.done} of {self.units} units stand already in {ask.folder}; the rest is done now")
-        if self.download:
-            lines.append(f"first: {self.download}")
-        return lines
+def costly(plan: Plan) -> bool:
+    """Whether a person should be asked first."""
+    return plan.usd is not None and plan.usd.high > ASK_ABOVE_USD
 
 
-def expect(ask: Ask) -> Expectation:
-    """Estimate from stated defaults and what the run folder holds; units that are done are taken off evenly."""
-    load = total_load(
-        [case.shape.limited(ask.max_claims) for case in ask.cases],
-        ask.metrics,
-        ask.mode,
-        protocols=_protocols_to_make(ask),
-        questions=ask.questions,
-        reasoning=ask.reasoning,
-        embedded=ask.embedded,
+def head_lines(ask: Ask, plan: Plan) -> list[str]:
+    """What is asked for, and what of it stands already."""
+    systems, tasks = ({case.system for case in ask.mine}, {case.task.id for case in ask.mine})
+    counts = [_many(len(ask.mine), "report"), _many(len(ask.metrics), "metric")]
+    if len(tasks) > 1:
+        counts[0] += f" ({_many(len(systems), 'system')} on {_many(len(tasks), 'task')})"
+    counts += [_many(len(ask.judges), "judge")] if len(ask.judges) > 1 else []
+    counts += [_many(ask.repeats, "repeat")] if ask.repeats > 1 else []
+    shard = f"part {ask.shard[0]} of {ask.shard[1]}: " if ask.shard else ""
+    lines = [
+        f"{shard}{' × '.join(counts)} = {_many(plan.units, 'unit')}",
+        f"{', '.join(ask.metrics)} · judge {', '.join(ask.judges)} · mode {ask.mode} · "
+        f"search {', '.join(ask.search)} · as of {ask.as_of or 'today'}",
+    ]
+    if not plan.left:
+        lines.append(f"all {plan.units} units stand in {ask.folder}; only what changed is done again")
+    elif plan.done:
+        lines.append(f"{plan.done} of {plan.units} units stand already in {ask.folder}; the rest is done now")
+    return lines
+
+
+def expected_line(plan: Plan) -> str:
+    """What the rest would take, in a line."""
+    calls = plan.calls
+    lookups = sum(n for kind, n in calls.items() if kind is not Kind.COMPLETION)
+    return (
+        f"expected ({_basis(plan)}): {_duration(plan.seconds)}, {calls[Kind.COMPLETION]} judge calls, "
+        f"{_tokens(plan.tokens)} tokens, {lookups} searches and pages, {_price(plan.usd)}"
     )
-    units, done = ask.units, _done(ask)
-    load = load.scaled((units - done) / units)
-    return Expectation(load, load.seconds(embedded=ask.embedded), _usd(ask, load), done, units, _download(ask))
 
 
-def _protocols_to_make(ask: Ask) -> int:
-    if not any(METRICS[metric].adaptive for metric in ask.metrics):
-        return 0
-    given = {protocol.task.prompt.strip() for protocol in ask.protocols}
-    return len({case.task.prompt.strip() for case in ask.cases} - given)
+def start_lines(ask: Ask, plan: Plan) -> list[str]:
+    """What is said when a run starts."""
+    lines = head_lines(ask, plan)
+    if plan.left:
+        lines.append(expected_line(plan))
+    if plan.left and plan.download:
+        lines.append(f"first: {plan.download}")
+    return lines
 
 
-def _done(ask: Ask) -> int:
-    """Units of this plan that the folder holds; changed inputs are noticed later, when the work begins."""
-    places = {(*case.place, metric) for case in ask.cases for metric in ask.metrics}
-    lines = RunFolder(ask.folder).lines()
-    return len({line.place for line in lines if line.settled and line.place[:3] in places})
+def show_plan(console: Console, ask: Ask, plan: Plan, rehearsal: Rehearsal | None) -> None:
+    """What ``--plan`` prints: the same in full, and nothing is done."""
+    for line in head_lines(ask, plan):
+        _say(console, line)
+    if not plan.left:
+        return
+    if rehearsal is not None and rehearsal.answered:
+        least = "" if rehearsal.whole else "at least "
+        rest = ": what the others take" if len(rehearsal.answered) < plan.left else ""
+        _say(console, f"the ledger answers {least}{len(rehearsal.answered)} of the {plan.left} units left{rest}")
+    for judge in ask.judges if plan.pieces else ():
+        _show_judge(console, ask, plan, judge)
+    _say(console, expected_line(plan))
+    if any(piece.basis == DEFAULTS for piece in plan.pieces):
+        _say(console, f"{DEFAULTS}: {LOW:g} to {HIGH:g} times what is stated in docs/runs.md.", dim=True)
+    if any(piece.basis != DEFAULTS for piece in plan.pieces):
+        _say(console, "n by this judge: the quartiles of so many pieces that the ledger has seen.", dim=True)
+    if plan.download:
+        _say(console, f"first: {plan.download}")
 
 
-def _usd(ask: Ask, load: Load) -> float | None:
-    price = price_of(ask.maker)
-    return None if price is None else price.cost(load.prompt, 0, load.new)
+def _show_judge(console: Console, ask: Ask, plan: Plan, judge: str) -> None:
+    pieces = [piece for piece in plan.pieces if piece.judge == judge]
+    if len(ask.judges) > 1:
+        shared = " (makes what all judges share)" if judge == ask.maker else ""
+        console.print(Text(one_line(f"{judge}{shared}"), style="bold"), soft_wrap=True)
+    table = Table(title=None, header_style="bold", pad_edge=False)
+    table.add_column("piece", no_wrap=True)
+    for name in ("left", "calls", "lookups", "tokens", "US$"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("from", no_wrap=True)
+    for piece in pieces:
+        table.add_row(*_row(piece))
+    console.print(table)
 
 
-def _price(usd: float | None) -> str:
+def _row(piece: Piece) -> list[str]:
+    calls = round(piece.calls.get(Kind.COMPLETION, 0))
+    lookups = round(sum(n for kind, n in piece.calls.items() if kind is not Kind.COMPLETION))
+    usd = "?" if piece.usd is None else _range(piece.usd, "{:.2f}")
+    return [piece.what, f"{piece.left}", f"{calls}", f"{lookups}", _tokens(piece.prompt + piece.new), usd, piece.basis]
+
+
+def _basis(plan: Plan) -> str:
+    kinds = {DEFAULTS if piece.basis == DEFAULTS else "like work in the ledger" for piece in plan.pieces}
+    return f"from {' and '.join(sorted(kinds, reverse=True))}, roughly" if kinds else "all of it is in the ledger"
+
+
+def _tokens(span: Span) -> str:
+    return _range(span, "{:,.0f}", short=True)
+
+
+def _range(span: Span, form: str, *, short: bool = False) -> str:
+    def shown(value: float) -> str:
+        if short and value >= 1e6:
+            return f"{value / 1e6:.1f}M"
+        return f"{value / 1e3:.0f}k" if short and value >= 1e4 else form.format(value)
+
+    low, high = shown(span.low), shown(span.high)
+    return low if low == high else f"{low}–{high}"
+
+
+def _price(usd: Span | None) -> str:
     if usd is None:
         return "price unknown (count on tokens; --budget-tokens sets a limit)"
-    if usd == 0.0:
+    if usd.high == 0.0:
         return "no charge for the judge"
-    return f"about ${usd:.2f} at list prices of {prices_as_of()}"
+    return f"${_range(usd, '{:.2f}')} at list prices of {prices_as_of()}"
 
 
 def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def _download(ask: Ask) -> str | None:
-    if not ask.embedded:
-        return None
-    from ..models.local import embedded_status
+def _many(n: int, name: str) -> str:
+    return f"{n} {name}{'' if n == 1 else 's'}"
 
-    status = embedded_status()
-    if status.path is not None or not status.bytes_to_fetch:
-        return None
-    return f"the embedded judge is fetched ({status.bytes_to_fetch / 1e9:.2f} GB)"
+
+def _say(console: Console, line: str, *, dim: bool = False) -> None:
+    console.print(Text(one_line(line), style="dim" if dim else ""), soft_wrap=True)

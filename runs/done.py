@@ -58,10 +58,6 @@ class Done:
         for unit in self._work.units():
             self.take(unit)
 
-    def missing(self) -> Iterator[Unit]:
-        """Units without a settled result, in plan order; nothing is taken over."""
-        return (unit for unit in self._work.units() if self.kept.settled(unit) is None)
-
     def add(self, line: UnitResult) -> None:
         """Store a new result: on disk when this returns. Raises OSError."""
         self._spots[line.place], self._keys[line.place] = self._folder.append(line), line.unit
@@ -75,3 +71,8 @@ class Done:
     def lines(self) -> Iterator[UnitResult]:
         """The results in plan order, read one at a time."""
         return (line for spot in self.spots() if (line := line_at(spot)) is not None)
+
+
+def left_of(work: Work, kept: Kept) -> Iterator[Unit]:
+    """Units without a settled result, in plan order; nothing is taken over."""
+    return (unit for unit in work.units() if kept.settled(unit) is None)

@@ -54,8 +54,11 @@ class Engine:
         control: Control,
         watcher: Watcher,
         window: int,
+        rehearsal: bool = False,
     ) -> None:
-        """``judges`` by the names in ``work``; ``window``: units of one judge in flight, at most."""
+        """``judges`` by the names in ``work``; ``window``: units of one judge in flight, at most; ``rehearsal``: what
+        cannot be replayed is passed over."""
+        self._rehearsal = rehearsal
         self._work, self._folder, self._judges = work, folder, judges
         self._done, self._control, self._watcher, self._window = done, control, watcher, window
         self._kept: Kept = done.kept
@@ -148,6 +151,9 @@ class Engine:
             await work
         except HostStop as stop:
             self._control.stop(stop)
+        except ReplayMiss:
+            if not self._rehearsal:
+                raise
 
     async def _unit(self, unit: Unit) -> None:
         given = await self._shared.inputs(unit)

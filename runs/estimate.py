@@ -7,7 +7,7 @@ assumptions, and pages differ in length.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from ..protocols.schema import Mode
@@ -22,6 +22,10 @@ HOSTED_IN_FLIGHT = 8
 """Assumed calls at once of a hosted judge."""
 INSTRUCTIONS = 350
 """Tokens of instructions and schema in a prompt."""
+CRITERION_NEW = 30
+"""Tokens of a reply, a criterion of a rubric."""
+CLAIMS = frozenset({"factuality", "ci", "dre_facts"})
+"""Metrics that look at the claim list."""
 
 
 LIKELY = 0.75
@@ -103,6 +107,10 @@ class Load:
             return self.fresh / EMBEDDED_PROMPT_PER_S + self.new / EMBEDDED_NEW_PER_S
         return math.ceil(self.calls / HOSTED_IN_FLIGHT) * HOSTED_CALL_S
 
+    def sequential(self, *, embedded: bool) -> float:
+        """Seconds that its calls take one after another."""
+        return self.seconds(embedded=True) if embedded else self.calls * HOSTED_CALL_S
+
 
 def protocol_load(mode: Mode, *, questions: int, reasoning: int) -> Load:
     """Making one protocol."""
@@ -117,34 +125,52 @@ def protocol_load(mode: Mode, *, questions: int, reasoning: int) -> Load:
 def report_load(
     shape: Shape, metrics: Collection[str], mode: Mode, *, questions: int, reasoning: int, embedded: bool = False
 ) -> Load:
-    """All metrics of one report. The report is read once afresh; further prompts share it as their beginning."""
-    rates = EMBEDDED if embedded else HOSTED
-    extracts = bool({"factuality", "ci"} & set(metrics)) and rates.claim_new > 0
-    total = Load(fresh=shape.tokens if extracts or {"wq", "kic", "rq"} & set(metrics) else 0)
-    if extracts:
-        total += _reading(shape, new=rates.claim_new * shape.claims)
-    for metric in metrics:
-        total += _metric_load(metric, shape, mode, rates, questions=questions, reasoning=reasoning)
+    """All metrics of one report, its claim list included."""
+    pieces = (*metrics, "claims") if CLAIMS & set(metrics) else tuple(metrics)
+    total = Load()
+    for piece in pieces:
+        total += piece_load(piece, shape, mode, questions=questions, reasoning=reasoning, embedded=embedded)
     return total
+
+
+def piece_load(what: str, shape: Shape, mode: Mode, *, questions: int, reasoning: int, embedded: bool = False) -> Load:
+    """One piece of work: a metric of a report, its ``claims``, or a task's ``protocol`` or rubric.
+
+    The report is read once afresh, which is counted with ``wq``; further prompts share it as their beginning.
+    """
+    rates = EMBEDDED if embedded else HOSTED
+    if what == "protocol":
+        return protocol_load(mode, questions=questions, reasoning=reasoning)
+    if what.endswith("rubric"):
+        return Load(2, 2 * INSTRUCTIONS, 2 * INSTRUCTIONS, 1400)
+    if what == "claims":
+        return _reading(shape, new=rates.claim_new * shape.claims) if rates.claim_new else Load()
+    if what == "wq":
+        return Load(fresh=shape.tokens) + _reading(shape, new=60)
+    if what == "kic":
+        return _reading(shape, new=20 * questions)
+    if what == "rq":
+        return _question_load(shape, mode).times(reasoning)
+    if what == "factuality":
+        return _label_load(rates, shape.claims)
+    if what in ("ci", "fact"):
+        one = Load(1, rates.page_prompt, rates.page_prompt, rates.page_new, lookups=1)
+        return one.times(min(shape.pages, shape.claims) if what == "ci" else shape.pages)
+    return _peer_load(what, shape, rates, mode)
+
+
+def _peer_load(what: str, shape: Shape, rates: Rates, mode: Mode) -> Load:
+    if what == "dre_quality":
+        return _reading(shape, new=CRITERION_NEW * 20)
+    if what == "race":
+        return _reading(Shape(2 * shape.tokens, 0, 0), new=2 * CRITERION_NEW * 20, calls=2)
+    if what == "dre_facts":
+        return _question_load(Shape(0, 0, 0), mode).times(shape.claims)
+    return Load(1, rates.domain_prompt, rates.domain_fresh, rates.domain_new).times(max(1, shape.pages))
 
 
 def _reading(shape: Shape, *, new: int, calls: int = 1) -> Load:
     return Load(calls, calls * (shape.tokens + INSTRUCTIONS), calls * INSTRUCTIONS, new)
-
-
-def _metric_load(metric: str, shape: Shape, mode: Mode, rates: Rates, *, questions: int, reasoning: int) -> Load:
-    if metric == "wq":
-        return _reading(shape, new=60)
-    if metric == "kic":
-        return _reading(shape, new=20 * questions)
-    if metric == "rq":
-        return _question_load(shape, mode).times(reasoning)
-    if metric == "factuality":
-        return _label_load(rates, shape.claims)
-    if metric == "ci":
-        one = Load(1, rates.page_prompt, rates.page_prompt, rates.page_new, lookups=1)
-        return one.times(min(shape.pages, shape.claims))
-    return Load(1, rates.domain_prompt, rates.domain_fresh, rates.domain_new).times(max(1, shape.pages))
 
 
 def _question_load(shape: Shape, mode: Mode) -> Load:
@@ -162,20 +188,3 @@ def expected_claims(sentences: int, max_claims: int | None = None) -> int:
     """Check-worthy claims of a report with so many sentences: about two in three of them carry one."""
     found = math.ceil(sentences * 2 / 3)
     return found if max_claims is None else min(found, max_claims)
-
-
-def total_load(
-    shapes: Sequence[Shape],
-    metrics: Collection[str],
-    mode: Mode,
-    *,
-    protocols: int,
-    questions: int,
-    reasoning: int,
-    embedded: bool = False,
-) -> Load:
-    """A whole evaluation in which ``protocols`` protocols are still to be made."""
-    total = Load()
-    for shape in shapes:
-        total += report_load(shape, metrics, mode, questions=questions, reasoning=reasoning, embedded=embedded)
-    return total + protocol_load(mode, questions=questions, reasoning=reasoning).times(protocols)

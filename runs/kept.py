@@ -67,6 +67,10 @@ class Kept:
         name = self.claims_name(case)
         return self._folder.load(name, ClaimList) if self._path(name) else None
 
+    def has_claims(self, case: CaseRef) -> bool:
+        """Whether the claims are there, without reading them."""
+        return self._path(self.claims_name(case)) is not None
+
     def report(self, case: CaseRef) -> Report:
         """The folder's copy of a report. Raises InputError when it is missing, broken or was changed."""
         name = report_file(case)

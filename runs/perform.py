@@ -18,7 +18,7 @@ from .ask import Ask
 from .configuring import configure, save_inputs, shown_name, work_of
 from .control import Control
 from .data import Exit, RunConfig, RunState, UnitResult, state_after
-from .done import Done
+from .done import Done, left_of
 from .engine import Engine
 from .kept import Kept
 from .measured import agreement_of
@@ -93,10 +93,12 @@ class RunResult:
 
 @dataclass(frozen=True)
 class Outside:
-    """What tests set in code: patience and addresses. Never settable from outside the process."""
+    """What is set in code: patience and addresses. Never settable from outside the process."""
 
     limits: Limits = field(default_factory=Limits)
     endpoints: Endpoints = field(default_factory=Endpoints)
+    rehearsal: bool = False
+    """What the ledger does not answer (in replay mode) is passed over, and does not end the run."""
 
 
 async def perform(
@@ -134,7 +136,7 @@ async def perform(
             desk = Desk(ask, folder, ledger, watcher, control, outside)
             done = Done(work, folder, Kept(work, folder), watcher)
             watcher.begin(work.size, known, plan=work.plan, budget=budget, run=config.run)
-            if next(done.missing(), None) is None:
+            if next(left_of(work, done.kept), None) is None:
                 done.take_settled()
                 return _end(config, desk, known, done)
             config, done = await _work(work, config, desk, done)
@@ -190,6 +192,7 @@ async def _work(work: Work, config: RunConfig, desk: Desk, done: Done) -> tuple[
             done=done,
             control=desk.control,
             watcher=desk.watcher,
+            rehearsal=desk.outside.rehearsal,
             window=max(FEWEST_IN_FLIGHT, WINDOW * desk.limits.concurrency),
         )
         await engine.run()

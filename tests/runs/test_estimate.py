@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dream_eval.protocols.catalogue import DREAM
+from dream_eval.protocols.catalogue import DREAM, GROUPS
 from dream_eval.protocols.schema import Mode
-from dream_eval.runs.estimate import Load, Shape, expected_claims, report_load, total_load
+from dream_eval.runs.estimate import Load, Shape, expected_claims, protocol_load, report_load
 
 SHAPE = Shape(tokens=1000, claims=8, pages=6)
 
@@ -36,17 +36,18 @@ def test_more_claims_and_pages_take_longer() -> None:
 def test_the_demo_is_expected_to_take_what_was_measured() -> None:
     """Measured: 25,000 to 30,000 prompt tokens that no prefix cache serves, about 5,000 new ones."""
     shapes = [Shape(tokens=1360, claims=8, pages=14), Shape(1250, 8, 11), Shape(980, 8, 0)]
-    whole = total_load(shapes, DREAM, Mode.GUIDED, protocols=1, questions=8, reasoning=3, embedded=True)
+    whole = protocol_load(Mode.GUIDED, questions=8, reasoning=3)
+    for shape in shapes:
+        whole += report_load(shape, DREAM, Mode.GUIDED, questions=8, reasoning=3, embedded=True)
     assert whole.seconds(embedded=True) == whole.fresh / 88 + whole.new / 30
     assert 20_000 < whole.fresh < 36_000
     assert 4_000 < whole.new < 8_000
 
 
-def test_protocols_count_once_each() -> None:
-    def calls(protocols: int) -> int:
-        return total_load([SHAPE], ["kic"], Mode.AGENT, protocols=protocols, questions=8, reasoning=3).calls
-
-    assert calls(1) - calls(0) == calls(2) - calls(1) > 0
+def test_metrics_of_the_peers_are_estimated_too() -> None:
+    longer = Shape(2000, 16, 12)
+    for metric in (*GROUPS["dre"], *GROUPS["drb"]):
+        assert 0 < load(metric).prompt < load(metric, shape=longer).prompt, metric
 
 
 def test_what_is_left_and_how_many_claims() -> None:

@@ -92,7 +92,10 @@ LATER = AsOf(day=dt.date(2026, 5, 2))
         ({"protocol": OTHER_OPEN}, {"rq"}),
         ({"protocol": OTHER_MAKER}, set()),
         ({"protocol": None}, {"kic", "rq"}),
-        ({"claims": CLAIMS.model_copy(update={"digest": "f" * 64, "claims": (CLAIM,)})}, {"factuality", "ci", "dre_facts"}),
+        (
+            {"claims": CLAIMS.model_copy(update={"digest": "f" * 64, "claims": (CLAIM,)})},
+            {"factuality", "ci", "dre_facts"},
+        ),
         ({"claims": None}, {"factuality", "ci", "dre_facts"}),
         ({"rubric": "other"}, {"dre_quality", "race"}),
         ({"reference": "other"}, {"race"}),

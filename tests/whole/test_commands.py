@@ -84,7 +84,7 @@ def test_the_table_the_findings_and_the_paths_are_printed(world: Any, dream: Dre
     code, out, err = dream(*world.command())
     assert code == 0, err
     check_done(world)
-    assert "expected (from defaults, roughly)" in out.split("metric")[0]
+    assert "expected (from defaults, roughly)" in out.split("presentation")[0]
     for shown in ("75.0", "72.7", "n/a", "source quality", "contradicted claim", "missing key fact", "has 14 turbines"):
         assert shown in out, shown
     assert re.search(r"run: \d+ calls \(\d+ completion", out)
