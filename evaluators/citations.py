@@ -14,7 +14,7 @@ from ..reports import normalise_url, split_sentences
 from ..reports.data import Claim, Report
 from ..reports.text import content_words
 from ..stats import FEWEST, bootstrap, items_interval, mean, score_range
-from ..tools import Toolbox, best_passages
+from ..tools import PassageIndex, Toolbox
 from ..tools.data import Page
 from . import verdicts
 from .base import (
@@ -132,7 +132,8 @@ def shown_of(page: Page, texts: Sequence[str], judge: ChatModel, settings: Setti
 
 def _nearest(page: Page, texts: Sequence[str], settings: Settings) -> list[tuple[int, int]]:
     """Stretches of the page by BM25, the best one of each text before the second ones."""
-    ranked = [best_passages(text, [page], limit=settings.passages, window=settings.window) for text in texts]
+    index = PassageIndex([page], window=settings.window)
+    ranked = [index.search(text, limit=settings.passages) for text in texts]
     depth = max(map(len, ranked), default=0)
     return [(one[i].start, one[i].end) for i in range(depth) for one in ranked if i < len(one)]
 

@@ -26,7 +26,7 @@ from ..stats import items_interval, mean
 from ..tools import Toolbox
 from ..tools.data import Passage
 from . import verdicts
-from .asking import Pointers, answers_to, ask_pointed
+from .asking import Pointers, Rows, ask_pointed, rows_of
 from .base import FAILURES, Case, Results, Settings, check_worthy, coverage_of, first_reason, flags_of, lost, together
 from .evidence import Found, evidence_of, look
 from .factuality import checked_claim, list_counts, list_flags
@@ -218,14 +218,14 @@ def _blocks(open_: Sequence[tuple[Claim, Found]]) -> list[Block]:
 
 
 async def _judged(blocks: Sequence[Block], case: Case, judge: ChatModel) -> dict[str, Item]:
-    def wrong(answer: BaseModel) -> str:
-        bad = [one.claim.id for one in blocks if not one.founded(getattr(answer, one.claim.id))]
+    def wrong(answer: Rows) -> str:
+        bad = [one.claim.id for one in blocks if not one.founded(answer.on(one.claim.id))]
         return ONCE_MORE.format(which=", ".join(bad)) if bad else ""
 
-    form = answers_to(tuple(one.claim.id for one in blocks), Reply)
+    form = rows_of(tuple(one.claim.id for one in blocks), Reply)
     messages = _messages(blocks, case)
     answer, calls = await ask_pointed(judge, messages, form, wrong, max_tokens=60 + 80 * len(blocks))
-    return {one.claim.id: _from_reply(one, getattr(answer, one.claim.id), calls) for one in blocks}
+    return {one.claim.id: _from_reply(one, answer.on(one.claim.id), calls) for one in blocks}
 
 
 def _messages(blocks: Sequence[Block], case: Case) -> list[Message]:

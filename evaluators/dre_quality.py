@@ -18,7 +18,7 @@ from ..protocols.rubric import Criterion, Dimension, Rubric
 from ..reports import numbered
 from ..stats import score_range
 from ..tools import Toolbox
-from .asking import Pointers, answers_to
+from .asking import Given, Pointers, answers_to, rows_of
 from .base import FAILURES, Case, Results, Settings, first_reason, flags_of, lost, quotes, together, windows
 from .results import Item, MetricResult
 from .weighing import (
@@ -103,14 +103,15 @@ async def _asked(batch: tuple[str, ...], numbers: tuple[int, ...], case: Case, j
     """The scores of some criteria in one window. A call that fails for good loses just these."""
     assert case.rubric is not None
     text = numbered(case.report, numbers)
-    form, question = (PlainMark, PLAIN_QUESTION) if judge.embedded else (Mark, QUESTION)
+    form: type[Given] = answers_to(batch, PlainMark) if judge.embedded else rows_of(batch, Mark)
+    question = PLAIN_QUESTION if judge.embedded else QUESTION
     asked = question.format(scale=SCALE, criteria=listed(case.rubric.dimensions, frozenset(batch)))
     messages = report_prompt(case.task.prompt, text, asked)
     try:
-        answer = await ask(judge, messages, answers_to(batch, form), max_tokens=80 + ANSWER_TOKENS * len(batch))
+        answer = await ask(judge, messages, form, max_tokens=80 + ANSWER_TOKENS * len(batch))
     except FAILURES as error:
         return {id: Seen(None, numbers, len(text), error=error) for id in batch}
-    return {id: Seen(_mark(getattr(answer.value, id)), numbers, len(text), answer.calls) for id in batch}
+    return {id: Seen(_mark(answer.value.on(id)), numbers, len(text), answer.calls) for id in batch}
 
 
 def _mark(given: Any) -> Mark | None:

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pydantic import BaseModel
-
 from ..core import Json, Outcome, PageState
 from ..models import ChatModel, fence, system, user, without_tokens
 from ..reports import content_words, fold, normalise_url, scalar, split_sentences
@@ -21,7 +19,7 @@ from ..stats import items_interval, mean
 from ..tools import Toolbox
 from ..tools.data import Page
 from . import verdicts
-from .asking import answers_to, ask_pointed
+from .asking import Rows, ask_pointed, rows_of
 from .base import FAILURES, Case, Results, Settings, coverage_of, first_reason, flags_of, lost, outcome_counts, together
 from .candidates import leans_back
 from .citations import pair_outcome, shown_of
@@ -232,15 +230,15 @@ async def _labels(group: Sequence[Shown], judge: ChatModel) -> dict[str, Label |
     messages = [system(SYSTEM), user(f"{shown}\n\n{without_tokens(scalar(question))}")]
     ids = {pair.id: f"s{n}" for n, pair in enumerate((p for one in group for p in one.pairs), 1)}
 
-    def wrong(answer: BaseModel) -> str:
-        given = {key: getattr(answer, key) for key in ids.values()}
+    def wrong(answer: Rows) -> str:
+        given = {key: answer.on(key) for key in ids.values()}
         bad = [key for id, key in ids.items() if given[key] is not None and not _points(given[key], places[id])]
         return ONCE_MORE.format(which=", ".join(bad)) if bad else ""
 
-    form = answers_to(tuple(ids.values()), Verdict)
+    form = rows_of(tuple(ids.values()), Verdict)
     answer, calls = await ask_pointed(judge, messages, form, wrong, max_tokens=40 + 40 * len(ids))
     pages = {pair.id: one for one in group for pair in one.pairs}
-    return {id: _label(getattr(answer, key), places[id], pages[id], id, calls) for id, key in ids.items()}
+    return {id: _label(answer.on(key), places[id], pages[id], id, calls) for id, key in ids.items()}
 
 
 Place = tuple[int, int, int]

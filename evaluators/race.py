@@ -21,7 +21,7 @@ from ..reports import line_of, scalar
 from ..reports.data import Report
 from ..stats import mean
 from ..tools import Toolbox
-from .asking import answers_to
+from .asking import Given, answers_to, rows_of
 from .base import FAILURES, RESERVE, Case, Results, Settings, first_reason, flags_of, lost, together
 from .results import Item, MetricResult
 from .weighing import (
@@ -176,12 +176,12 @@ async def _asked(batch: tuple[str, ...], piece: Piece, order: str, case: Case, j
     """The scores of some criteria in one piece and order. A call that fails for good loses just these."""
     assert case.rubric is not None
     messages = _messages(batch, piece, order, case, embedded=judge.embedded)
-    form = answers_to(batch, PlainPair if judge.embedded else Pair)
+    form: type[Given] = answers_to(batch, PlainPair) if judge.embedded else rows_of(batch, Pair)
     try:
         answer = await ask(judge, messages, form, max_tokens=80 + ANSWER_TOKENS * len(batch))
     except FAILURES as error:
         return {id: Seen(order, piece.length, None, error=error) for id in batch}
-    return {id: _seen(getattr(answer.value, id), order, piece.length, answer.calls) for id in batch}
+    return {id: _seen(answer.value.on(id), order, piece.length, answer.calls) for id in batch}
 
 
 def _messages(batch: tuple[str, ...], piece: Piece, order: str, case: Case, *, embedded: bool) -> list[Message]:

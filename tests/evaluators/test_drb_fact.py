@@ -201,7 +201,7 @@ async def test_a_failed_call_loses_its_pages_only(bench: Any, chat: ScriptedChat
     pages = [page(name, 110, *filler) for name in ("Alba", "Berga", "Coria", "Dora")]
     chat.on(lambda body: is_fact(body) and "The Alba works" in prompt(body), error(400, "no", code="content_filter"))
     chat.on(is_fact, reads)
-    async with bench(pages, context=2_000) as b:
+    async with bench(pages, context=1_000) as b:
         b.report = plain_report("".join(cites(name, 110) for name in ("Alba", "Berga", "Coria", "Dora")))
         result = await b.run("fact")
     lost = [item for item in result.items if "call_failed" in item.flags]
@@ -258,5 +258,5 @@ def test_pairs_of_a_report() -> None:
     assert pairs[2].shown.endswith("(said before it: The Alba works made 110 cells.)")
     twice = "The Berga works made 120 cells ([a](https://a.org/x?utm_source=y), [again](https://a.org/x)).\n"
     assert [(pair.text, pair.url) for pair in pairs_of(plain_report(twice))] == [
-        ("The Berga works made 120 cells (a, again).", "https://a.org/x")
+        ("The Berga works made 120 cells.", "https://a.org/x")
     ]

@@ -121,7 +121,7 @@ async def test_citations_are_taken_out_by_our_parser_and_the_judge_sees_no_weigh
         assert not any(part in text for part in ("a.org", "b.org", "[1]"))
         assert "The Ronda works make cells" in text
         assert "weight" not in text.lower()
-    assert article(TARGET, range(1, 4)) == "# Target\nThe Ronda works make cells. They are old (list)."
+    assert article(TARGET, range(1, 4)) == "# Target\nThe Ronda works make cells. They are old."
 
 
 async def test_a_dimension_without_scores_is_no_zero_for_both(bench: Any, chat: ScriptedChat) -> None:
