@@ -28,7 +28,7 @@ from .harness import Bench, Cell, Estimate, Measured, Setup, estimate, needs, sc
 from .sheet import Sheet, Table, interval, save
 
 QUESTION = "Does the score fall when a report's facts are those of an earlier day?"
-DEMO = Path(__file__).parent / "data" / "demo_aging.json"
+DEMO = Path(__file__).parent / "demo_aging.json"
 """The facts of the demo's sound report."""
 
 
