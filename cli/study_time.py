@@ -13,13 +13,13 @@ Examples:
   dream study time --plan
   dream study time --metrics kic,factuality --max-claims 5
   dream study time --report 2026-05-01=new.md --report 2025-05-01=old.md --query @query.txt
-  dream study time --reports report.md --facts facts.json --query @query.txt
+  dream study time --age report.md --facts facts.json --query @query.txt
 """
 
 
 @click.command(epilog=EXAMPLES, short_help="Scores of a report as its facts age.")
 @click.option("--report", "dated", multiple=True, metavar="DATE=FILE", help="A report as of a day; give two or more.")
-@click.option("--reports", multiple=True, metavar="FILE", help="One report to age [default: the demo's sound one]")
+@click.option("--age", metavar="FILE", help="A report to age by code [default: the demo's sound one]")
 @click.option("--facts", metavar="FILE", help="Since when its facts hold, and what was true before.")
 @click.option("--cut", "cuts", multiple=True, metavar="DATE", help="Age it to this day; repeat [default: the facts']")
 @click.option("--query", metavar="TEXT|@FILE", help="What the reports answer.")
@@ -30,7 +30,7 @@ Examples:
 @study_options
 def command(
     dated: tuple[str, ...],
-    reports: tuple[str, ...],
+    age: str | None,
     facts: str | None,
     cuts: tuple[str, ...],
     query: str | None,
@@ -53,7 +53,12 @@ def command(
     wish = Wishes(**wishes)
     days = dict(read_dated(one) for one in dated)
     given = given_reports(
-        tuple(days.values()) or reports, ("sound.md",), query=query, tasks=tasks, protocol=protocol, most=len(days) or 1
+        tuple(days.values()) or ((age,) if age else ()),
+        ("sound.md",),
+        query=query,
+        tasks=tasks,
+        protocol=protocol,
+        most=len(days) or 1,
     )
     names, missing = chosen_metrics(metrics, ("kic", "factuality", "race"))
     setup = setup_of(wish, demo=given.demo, as_of=given.as_of, **given.sizes(questions, reasoning))

@@ -230,7 +230,7 @@ def test_the_commands_plan_without_a_judge(chat, tmp_path, monkeypatch, capsys):
     assert dream(["study", "time", "--report", "2025-01-01"]) == 2
     assert "write DATE=FILE" in capsys.readouterr().err
     (tmp_path / "r.md").write_text(GOOD)
-    assert dream(["study", "time", "--reports", "r.md", "--query", "x"]) == 2
+    assert dream(["study", "time", "--age", "r.md", "--query", "x"]) == 2
     assert "--facts" in capsys.readouterr().err
     assert dream(["study", "reasoning", "--reports", "r.md"]) == 2
     assert "--query" in capsys.readouterr().err
