@@ -144,8 +144,10 @@ def power_of(size: float, n: int, *, alpha: float = ALPHA) -> float:
     """Power of a two-sided paired t test with ``n`` pairs for a difference of ``size`` standard deviations."""
     from scipy import stats
 
-    critical, shift = stats.t.ppf(1 - alpha / 2, n - 1), size * math.sqrt(n)
-    return float(stats.nct.sf(critical, n - 1, shift) + stats.nct.cdf(-critical, n - 1, shift))
+    critical, shift = float(stats.t.ppf(1 - alpha / 2, n - 1)), abs(size) * math.sqrt(n)
+    above, below = float(stats.nct.sf(critical, n - 1, shift)), float(stats.nct.cdf(-critical, n - 1, shift))
+    # far from the critical value scipy gives NaN instead of a probability next to 1 or 0
+    return (above if math.isfinite(above) else float(shift > critical)) + (below if math.isfinite(below) else 0.0)
 
 
 def tasks_needed(sd: float, difference: float, *, alpha: float = ALPHA, power: float = POWER) -> int:
