@@ -221,9 +221,10 @@ def conduct(
     written: Sequence[str] = (),
 ) -> int:
     """Say what it takes, do it, print it. The same command goes on where a stopped one ended."""
+    from ..errors import HostStop
     from ..runs.files import short_digest
     from ..studies.harness import open_bench
-    from .evaluating import make_console, totals_line
+    from .evaluating import make_console, resume_command, totals_line
     from .failing import say as warn
     from .printing import say
     from .session import run_stoppable
@@ -243,7 +244,11 @@ def conduct(
         async with open_bench(setup, name, say=_progress, control=control) as bench:
             return await work(bench)
 
-    sheet = run_stoppable(run, said=warn)
+    try:
+        sheet = run_stoppable(run, said=warn)
+    except HostStop:
+        warn(f"what was asked is kept; to continue: {resume_command()}")
+        raise
     say(console, "")
     for line in sheet.lines():
         say(console, line)

@@ -217,3 +217,21 @@ def test_wrong_wishes_say_what_to_change(chat, capsys):
     assert "no such file" in capsys.readouterr().err
     assert dream(["study", "corruption", "--metrics", "taste"]) == 2
     assert "there is no metric 'taste'" in capsys.readouterr().err
+
+
+def test_a_budget_that_is_reached_ends_the_study_and_the_same_command_goes_on(
+    chat, works, tmp_path, monkeypatch, capsys
+):
+    claims, pages = works
+    chat.on(is_passage, reads_figures)
+    monkeypatch.chdir(tmp_path)
+    wishes = ["--data", str(claims), "--query", "works", "--search", f"corpus:{pages}", "--judge", chat.judge]
+    wishes += ["--metrics", "factuality", "--ledger", "l.sqlite", "--out", "out", "--as-of", "2025-12-31"]
+    assert dream(["study", "corruption", *wishes, "--budget-tokens", "3000"]) == 4
+    assert "to continue: " in capsys.readouterr().err
+    asked = len(chat.requests)
+    assert asked > 0
+    assert dream(["study", "corruption", *wishes]) == 0
+    assert "slope -100.0" in capsys.readouterr().out
+    assert len(chat.requests) > asked
+    assert len({prompt(body) for body in chat.requests}) == len(chat.requests)  # nothing is asked twice
