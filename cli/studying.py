@@ -222,6 +222,7 @@ def conduct(
 ) -> int:
     """Say what it takes, do it, print it. The same command goes on where a stopped one ended."""
     from ..errors import HostStop
+    from ..models.providers import parse_judge
     from ..runs.files import short_digest
     from ..studies.harness import open_bench
     from .evaluating import make_console, resume_command, totals_line
@@ -234,8 +235,11 @@ def conduct(
     for line in written:
         say(console, line)
     say(console, expected.line())
+    setup.described()  # a corpus that is not there is said before anything is paid
     if wishes.plan_only:
         return 0
+    if not setup.embedded:
+        parse_judge(setup.judge).key()
     if not (wishes.yes or _go_on(setup, expected)):
         return 3
 

@@ -219,6 +219,14 @@ def test_wrong_wishes_say_what_to_change(chat, capsys):
     assert "there is no metric 'taste'" in capsys.readouterr().err
 
 
+def test_what_is_missing_is_said_before_anything_is_asked(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert dream(["study", "corruption", "--judge", "openai/gpt-5-mini", "--out", "out"]) == 2
+    assert "OPENAI_API_KEY" in capsys.readouterr().err
+    assert dream(["study", "time", "--judge", "openai/gpt-5-mini", "--search", "corpus:nowhere", "--out", "out"]) == 2
+    assert "no such corpus" in capsys.readouterr().err
+
+
 def test_a_budget_that_is_reached_ends_the_study_and_the_same_command_goes_on(
     chat, works, tmp_path, monkeypatch, capsys
 ):
