@@ -59,7 +59,9 @@ def demonstrate(judge: str, *, out: str | None, ledger: str | None, fresh: bool,
     show_summary(console, result.summary)
     if result.state is RunState.FINISHED:
         show_faults(console, result)
-    for line in (*closing(result), *NEXT):
+    from .viewing import page_line
+
+    for line in (*closing(result), page_line(result.folder), *NEXT):
         _say(console, line)
     return result.exit_code
 

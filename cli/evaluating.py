@@ -32,6 +32,9 @@ from .streams import silence
 from .table import show_summary
 from .text import one_line
 
+SOME = 5
+"""Names in a line."""
+
 
 @dataclass(frozen=True)
 class Manner:
@@ -71,7 +74,9 @@ def evaluate_and_show(ask: Ask, manner: Manner) -> int:
     result = run(ask, console, manner)
     console.print()
     show_summary(console, result.summary)
-    lines = closing(result)
+    from .viewing import page_line
+
+    lines = [*closing(result), page_line(result.folder)]
     if manner.junit is not None:
         write_junit(result.folder, manner.junit, manner.gates)
         lines.append(f"written: {manner.junit}")
@@ -129,10 +134,11 @@ def closing(result: RunResult) -> list[str]:
         lines.append(f"to continue{_more(result)}: {resume_command()}")
     elif result.summary.failed:
         lines.append(f"{result.summary.failed} units failed; to try them again: {resume_command()}")
-    if result.summary.below_floor:
-        lines.append(
-            f"coverage below {result.summary.floor:.0%}, not to be ranked: {', '.join(result.summary.below_floor)}"
-        )
+    if below := result.summary.below_floor:
+        some = f"{', '.join(below[:SOME])}{f' and {len(below) - SOME} more' if len(below) > SOME else ''}"
+        lines.append(f"coverage below {result.summary.floor:.0%}, not to be ranked: {some}")
+    if result.state is RunState.FINISHED and len(result.config.systems) > 1 and len(result.config.tasks) > 1:
+        lines.append(f"next: dream compare {shlex.quote(str(folder))}")
     return lines
 
 

@@ -11,8 +11,11 @@ from ..core import Status
 from ..protocols.catalogue import METRICS
 from ..runs.findings import Worst
 from ..runs.summary import ReportSummary, Score, Summary
+from .systems import show_systems
 from .text import one_line
 
+FEW = 8
+"""Reports up to which each has a column and findings of its own."""
 SHOWN = 3
 """Findings shown of one report and kind; the rest is in summary.json."""
 HEAD = 24
@@ -42,7 +45,20 @@ QUIET_FLAGS = frozenset({"thin"})
 
 
 def show_summary(console: Console, summary: Summary) -> None:
-    """Scores, how far they go, and the worst findings of each report."""
+    """Scores, how far they go, and the worst findings of each report; of many reports the systems' means over tasks."""
+    single = len(summary.judges) == 1 and summary.repeats == 1
+    few = single and len(summary.reports) <= FEW
+    if summary.systems and not (few and len({report.task for report in summary.reports}) == 1):
+        show_systems(console, summary)
+    if few:
+        _show_reports(console, summary)
+    for line in _agreement(summary):
+        console.print(Text(line), style="dim")
+    for report in summary.reports if len(summary.reports) <= FEW else ():
+        _findings(console, report)
+
+
+def _show_reports(console: Console, summary: Summary) -> None:
     tables = ((titles, score_table(summary, titles=titles, stacked=stacked)) for titles, stacked in FORMS)
     titled, table = next(((titles, table) for titles, table in tables if _fits(console, table)), (True, None))
     if table is not None:
@@ -51,10 +67,8 @@ def show_summary(console: Console, summary: Summary) -> None:
         _blocks(console, summary)
     if not titled:
         console.print(Text("; ".join(f"{n}: {METRICS[n].title.lower()}" for n in _metrics(summary))), style="dim")
-    for line in (*_notes(summary), *_agreement(summary)):
+    for line in _notes(summary):
         console.print(Text(line), style="dim")
-    for report in summary.reports:
-        _findings(console, report)
 
 
 def _fits(console: Console, table: Table) -> bool:

@@ -9,7 +9,7 @@ from pydantic import Field
 from ..core import AsOf, Coverage, Frozen, Interval, Status
 from ..ledger import Totals
 from ..protocols.catalogue import METRICS, Vertical
-from ..stats import bootstrap_mean, mean
+from ..stats import mean
 from .data import Exit, RunConfig, RunState, UnitResult
 from .findings import Worst, worst_of
 from .measured import Agreement
@@ -68,15 +68,22 @@ class SystemScore(Frozen):
     metric: str
     judge: str
     score: float | None
-    """Mean over tasks of the mean over repeats; None: no task is scored."""
+    """Mean over tasks of the mean over repeats, thin scores left out; None: no task has another one."""
     interval: Interval | None = None
-    """By bootstrap over tasks; below 8 tasks the range over them; one task: none."""
+    """Bootstrap over tasks (:func:`..stats.paired.mean_interval`); None for fewer tasks than that takes."""
     scored: int
-    """Tasks with a score."""
+    """Tasks whose score counts."""
     expected: int
     """Tasks of the run, those apart to which the metric does not apply. A task without a report counts."""
     thin: int = 0
-    """Tasks whose score rests on too few decided items."""
+    """Tasks left out, since their score rests on too few decided items."""
+    thin_score: float | None = None
+    """The mean over those, where there is nothing else: shown, and not ranked."""
+
+    @property
+    def shown(self) -> float | None:
+        """What a person sees, and what a gate looks at."""
+        return self.thin_score if self.score is None else self.score
 
 
 class Summary(Frozen):
@@ -172,23 +179,36 @@ def _systems(config: RunConfig, reports: Sequence[ReportSummary]) -> Iterator[Sy
 
 
 def _system(system: str, metric: str, judge: str, by_task: dict[str, list[Score]], tasks: int) -> SystemScore:
-    means: list[float] = []
-    apart = thin = 0
+    solid: list[float] = []
+    thin: list[float] = []
     for scores in by_task.values():
-        values = [score.score for score in scores if score.score is not None]
-        means += [mean(values)] if values else []
-        thin += bool(values) and not all(score.ranked for score in scores if score.score is not None)
-        apart += all(score.status is Status.NOT_APPLICABLE for score in scores)
+        known = [score for score in scores if score.score is not None]
+        ranked = [score for score in known if score.ranked]
+        if known:
+            (solid if ranked else thin).append(mean([score.score or 0.0 for score in ranked or known]))
+    apart = sum(all(score.status is Status.NOT_APPLICABLE for score in scores) for scores in by_task.values())
     return SystemScore(
         system=system,
         metric=metric,
         judge=judge,
-        score=mean(means) if means else None,
-        interval=bootstrap_mean(means) if len(means) > 1 else None,
-        scored=len(means),
+        score=mean(solid) if solid else None,
+        interval=_interval(solid),
+        scored=len(solid),
         expected=tasks - apart,
-        thin=thin,
+        thin=len(thin),
+        thin_score=mean(thin) if thin and not solid else None,
     )
+
+
+def _interval(means: Sequence[float]) -> Interval | None:
+    if len(means) < 2:
+        return None
+    from ..stats.paired import mean_interval
+
+    found = mean_interval(means)
+    if found.low is None or found.high is None:
+        return None
+    return Interval(low=found.low, high=found.high, kind="bootstrap")
 
 
 def gate_codes(summary: Summary, gates: Mapping[str, float]) -> set[Exit]:
@@ -198,7 +218,7 @@ def gate_codes(summary: Summary, gates: Mapping[str, float]) -> set[Exit]:
     for cell in summary.systems:
         least = gates.get(cell.metric)
         if least is not None:
-            codes |= {Exit.COVERAGE} if cell.score is None else {Exit.GATE} if cell.score < least else set()
+            codes |= {Exit.COVERAGE} if cell.shown is None else {Exit.GATE} if cell.shown < least else set()
     missing = gates.keys() - {cell.metric for cell in summary.systems}
     return codes | ({Exit.COVERAGE} if missing else set())
 
