@@ -164,10 +164,9 @@ def block(progress: Progress, width: int) -> Group:
     if progress.cells:
         parts.append(cell_table(progress.cells, width))
     lines = [pace_line(progress), *at_work(progress)]
-    parts += [Text(line) for line in lines if line]
-    parts += [Text(line, style="yellow") for line in waiting_lines(progress)[:WAITS]]
-    if progress.stopping:
-        parts.append(Text(one_line(progress.stopping), style="yellow"))
+    parts += [Text(one_line(line, limit=width)) for line in lines if line]
+    warnings = [*waiting_lines(progress)[:WAITS], progress.stopping]
+    parts += [Text(one_line(line, limit=width), style="yellow") for line in warnings if line]
     return Group(*parts)
 
 
@@ -179,7 +178,7 @@ def cell_table(cells: Mapping[tuple[str, str], Cell], width: int, *, systems: in
     names = list(dict.fromkeys(system for system, _ in cells))
     metrics = list(dict.fromkeys(metric for _, metric in cells))
     rows = {system: [cells.get((system, metric), Cell()) for metric in metrics] for system in names}
-    if NAME + sum(max(len(metric), 9) + 2 for metric in metrics) > width:
+    if _width(metrics, rows) > width:
         metrics, rows = ["units"], {system: [_sum(row)] for system, row in rows.items()}
     shown = names if len(names) <= systems else _open_rows(rows)[:systems]
     rest = [system for system in names if system not in shown]
@@ -193,6 +192,14 @@ def cell_table(cells: Mapping[tuple[str, str], Cell], width: int, *, systems: in
         sums = [_sum(rows[system][column] for system in rest) for column in range(len(metrics))]
         table.add_row(Text(f"and {len(rest)} more", style="dim"), *map(_cell, sums))
     return table
+
+
+def _width(metrics: Sequence[str], rows: Mapping[str, Sequence[Cell]]) -> int:
+    """Characters that the table needs with a column a metric."""
+    columns = zip(*rows.values(), strict=True)
+    widest = (max(cell.cell_len for cell in map(_cell, column)) for column in columns)
+    names = min(NAME, max(map(len, rows), default=0))
+    return names + sum(2 + max(len(metric), cells) for metric, cells in zip(metrics, widest, strict=True))
 
 
 def _open_rows(rows: Mapping[str, Sequence[Cell]]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
@@ -171,14 +171,6 @@ class Watcher:
         now.cost_usd, now.failed_calls, now.reused_calls = totals.cost_usd, totals.failed, totals.reused
         now.budget = budget or now.budget
         self._tell(Notice("plan"))
-
-    def whole(
-        self, lines: Sequence[UnitResult], totals: Totals, *, plan: Mapping[tuple[str, str], int] | None = None
-    ) -> None:
-        """Everything was done before."""
-        self.begin(len(lines), totals, plan=plan)
-        for line in lines:
-            self.unit(line, reused=True)
 
     def note(self, text: str) -> None:
         """Something the user should read."""

@@ -76,6 +76,12 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
+@pytest.fixture(scope="session")
+def make_runs() -> type[Runs]:
+    """The class, for fixtures that last a session."""
+    return Runs
+
+
 @pytest.fixture
 def dream(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
     """The command line in this process: exit code, standard output, standard error."""

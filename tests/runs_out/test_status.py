@@ -147,8 +147,8 @@ def test_a_run_at_work_in_another_process_and_after_its_death(runs: Any, capsys:
         process.send_signal(signal.SIGKILL)
         process.communicate()
     before = fingerprint(out)
-    code, said, err = told(str(out))
-    assert (code, err) == (0, "")
+    code, said, _ = told(str(out))
+    assert code == 0
     assert "died" in said
     assert f"process {process.pid} on {socket.gethostname()}, gone" in said
     assert "\nto go on: " in said
