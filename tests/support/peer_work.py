@@ -12,9 +12,9 @@ import json
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,9 @@ from dream_eval.core import Task
 from dream_eval.evaluators import Case, MetricResult, Settings, evaluate_metric, make_claims, make_rubric
 from dream_eval.evaluators.fact import pairs_of
 from dream_eval.ledger import Ledger
-from dream_eval.models import Limits, open_model
+from dream_eval.models import ChatModel, Limits, open_model
 from dream_eval.protocols import load_criteria, rubric_for
-from dream_eval.protocols.rubric import GENERAL
+from dream_eval.protocols.rubric import GENERAL, Rubric
 from dream_eval.protocols.schema import Mode
 from dream_eval.reports import read_report
 from dream_eval.reports.data import Report
@@ -230,40 +230,51 @@ def _chat() -> Iterator[ScriptedChat]:
         yield scripted(chat)
 
 
-async def measure(data: Path, folder: Path, metric: str, systems: tuple[str, ...], count: Count) -> list[Work]:
-    """What a metric takes for each report of these systems, claim lists and rubrics included (once a task)."""
+async def measure(
+    data: Path, folder: Path, metric: str, systems: tuple[str, ...], count: Count, *, tasks: Collection[str] = ()
+) -> list[Work]:
+    """What a metric takes for each report of these systems, claim lists and rubrics included (once a task).
+
+    ``tasks``: ids of just these; none: all. RACE's reference is the last system's report on the task.
+    """
+    rubrics: dict[str, Rubric] = {}
     done = []
-    criteria = load_criteria(data / "drb" / "criteria.jsonl") if metric == "race" else ()
     async with bench(folder) as (chat, judge, toolbox, net):
-        loaded = {name: reports_of(data, name, net) for name in (*systems, SYSTEMS[-1] if systems else "")}
+        loaded = {name: reports_of(data, name, net) for name in SYSTEMS}
         references = {task.id: report for task, report in loaded[SYSTEMS[-1]]}
-        if SYSTEMS[-1] in systems:
-            references |= {task.id: report for task, report in loaded[SYSTEMS[0]]} if metric == "race" else {}
-        rubrics: dict[str, Any] = {}
         for system in systems:
+            if metric == "race" and system == SYSTEMS[-1]:
+                continue
             for task, report in loaded[system]:
-                before, tally = len(chat.requests), Counter(pages=net.pages, searches=net.searches)
-                case = Case(task, report, DAY)
+                if tasks and task.id not in tasks:
+                    continue
+                before = Counter(calls=len(chat.requests), pages=net.pages, searches=net.searches)
+                case = Case(task, report, DAY, reference=references[task.id])
                 if metric == "dre_facts":
-                    case = Case(task, report, DAY, claims=await make_claims(task, report, judge))
-                if metric == "dre_quality":
-                    rubrics[task.id] = rubrics.get(task.id) or await make_rubric("dre_quality", task, judge)
-                    case = Case(task, report, DAY, rubric=rubrics[task.id])
-                if metric == "race":
-                    rubric = rubric_for(task, "race", criteria)
-                    case = Case(task, report, DAY, rubric=rubric, reference=references[task.id])
+                    case = replace(case, claims=await make_claims(task, report, judge))
+                elif metric in ("dre_quality", "race"):
+                    rubrics[task.id] = rubrics.get(task.id) or await _rubric(metric, task, judge, data)
+                    case = replace(case, rubric=rubrics[task.id])
                 result = await evaluate_metric(metric, case, judge, toolbox, Settings(mode=Mode.AGENT))
-                new = chat.requests[before:]
+                new = chat.requests[before["calls"] :]
                 done.append(
                     Work(
                         metric=metric,
                         report=f"{system}#{task.id}",
                         calls=len(new),
                         prompt_tokens=sum(tokens_of(body, count) for body in new),
-                        pages=net.pages - tally["pages"],
-                        searches=net.searches - tally["searches"],
+                        pages=net.pages - before["pages"],
+                        searches=net.searches - before["searches"],
                         items=len(result.items),
                         result=result,
                     )
                 )
     return done
+
+
+async def _rubric(metric: str, task: Task, judge: ChatModel, data: Path) -> Rubric:
+    """Made, as the peer makes it; for RACE the bench's own, where it has one."""
+    if metric == "race":
+        known = rubric_for(task, "race", load_criteria(data / "drb" / "criteria.jsonl"))
+        return known or await make_rubric("race", task, judge)
+    return await make_rubric("dre_quality", task, judge)
