@@ -22,7 +22,7 @@ async def test_at_most_a_third_of_calls_and_tokens(
 ) -> None:
     done = await measure(shared_data, tmp_path, metric, SYSTEMS[:1], count_tokens, tasks=("5", "52"))
     assert [one.result.status for one in done] == [Status.SCORED] * 2
-    assert sum(one.items for one in done) > 20
+    assert sum(one.items for one in done) >= 10
     assert sum(one.calls for one in done) / len(done) <= calls / 3
     assert sum(one.prompt_tokens for one in done) / len(done) <= tokens / 3
     assert all("call_failed" not in item.flags for one in done for item in one.result.items)
