@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
+from itertools import product
 from pathlib import Path
 from xml.sax.saxutils import XMLGenerator
 from xml.sax.xmlreader import AttributesImpl
@@ -41,8 +42,9 @@ class Case:
 def write_junit(folder: Path | str, path: Path | str, gates: Mapping[str, float] | None = None) -> None:
     """Write the units of a run folder to ``path``. Raises InputError (no run), OSError.
 
-    A failed unit and one that was not reached is an error, a score below its gate, or no score to hold against it, a
-    failure, a metric that does not apply is skipped. ``gates``: metric to its least score (0–100).
+    A failed unit and one that was not reached is an error, a metric that does not apply is skipped. Each of ``gates``
+    (metric to least score, 0–100) is a case of its own, held against the figure that the exit code goes by (a system's
+    mean over tasks, judge by judge): a failure when it is below, or there is none.
     """
     write_atomic(Path(path), junit(open_run(folder), gates or {}))
 
@@ -75,7 +77,23 @@ def _cases(view: RunView, gates: Mapping[str, float]) -> Iterator[tuple[str, Cas
         task, system, metric, judge, repeat = place
         line = line_at(last[place]) if place in last else None
         case = Case(f"{system}.{metric}", _case_name(config, task, judge, repeat), said=_said(line))
-        yield system, _judged(case, line, gates.get(metric))
+        yield system, _judged(case, line)
+    for system, (metric, least) in product(config.systems, gates.items()):
+        for judge in config.judges:
+            yield system, _gate(view, system, metric, judge, least)
+
+
+def _gate(view: RunView, system: str, metric: str, judge: str, least: float) -> Case:
+    cells = view.summary.systems if view.summary else ()
+    found = (cell.shown for cell in cells if (cell.system, cell.metric, cell.judge) == (system, metric, judge))
+    score = next(found, None)
+    name = f"{metric} ≥ {least:g}" + (f" · {judge}" if len(view.config.judges) > 1 else "")
+    case = Case(f"{system}.gates", name, said="" if score is None else f"score {score:.1f}")
+    if score is None:
+        return replace(case, element="failure", kind="gate", message=f"no score to hold against {least:g}")
+    if score < least:
+        return replace(case, element="failure", kind="gate", message=f"{score:.1f} is below {least:g}")
+    return case
 
 
 def _case_name(config: RunConfig, task: str, judge: str, repeat: int) -> str:
@@ -86,20 +104,14 @@ def _case_name(config: RunConfig, task: str, judge: str, repeat: int) -> str:
     return " · ".join(parts)
 
 
-def _judged(case: Case, line: UnitResult | None, gate: float | None) -> Case:
+def _judged(case: Case, line: UnitResult | None) -> Case:
     if line is None:
         return replace(case, element="error", kind="not_reached", message="the run stopped before it")
     result = line.result
     if result.status is Status.FAILED:
         return replace(case, element="error", kind="failed", message=result.reason)
     if result.score is None:
-        why = f"not applicable: {result.reason}"
-        if gate is None:
-            return replace(case, element="skipped", message=why)
-        return replace(case, element="failure", kind="gate", message=f"no score to hold against {gate:g}, {why}")
-    if gate is not None and result.score < gate:
-        message = f"{result.score:.1f} is below the gate of {gate:g}"
-        return replace(case, element="failure", kind="gate", message=message)
+        return replace(case, element="skipped", message=f"not applicable: {result.reason}")
     return case
 
 

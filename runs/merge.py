@@ -192,6 +192,7 @@ def _config(views: Sequence[RunView], folder: Path) -> RunConfig:
             "ledger": str((folder / LEDGER).resolve()),
             "budget_usd": None,
             "budget_tokens": None,
+            "command": "",
         }
     )
 

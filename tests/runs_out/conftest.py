@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dream_eval.cli import run  # here: a verb of this name takes its place once it is imported
 from dream_eval.ledger import Mode
 from dream_eval.models import Limits
 from dream_eval.runs.api import prepare
@@ -85,7 +86,6 @@ def make_runs() -> type[Runs]:
 @pytest.fixture
 def dream(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
     """The command line in this process: exit code, standard output, standard error."""
-    from dream_eval.cli import run
 
     def call(*args: str) -> tuple[int, str, str]:
         capsys.readouterr()

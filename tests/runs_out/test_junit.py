@@ -10,6 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 from dream_eval.runs.junit import write_junit
+from dream_eval.runs.reading import open_run
+from dream_eval.runs.summary import gate_codes
 from lxml import etree
 
 SCHEMA = """\
@@ -90,16 +92,22 @@ def test_a_suite_a_system_and_a_case_a_unit(finished: Path, tmp_path: Path) -> N
     assert said == ["score 75.0, interval 0.0–100.0, 4 of 4 decided"] * 2
 
 
-def test_a_gate_that_is_not_met_is_a_failure(finished: Path, tmp_path: Path) -> None:
-    root = written(finished, tmp_path / "junit.xml", {"kic": 75.0, "da": 10.0})
-    assert outcome(root, "cited.kic", "t1")[0] == "passed"
-    assert outcome(root, "uncited.kic", "t1") == (
-        "failure",
-        {"type": "gate", "message": "50.0 is below the gate of 75"},
-    )
-    tag, about = outcome(root, "uncited.da", "t1")
-    assert (tag, about["type"]) == ("failure", "gate")
-    assert "no score to hold against 10" in about["message"]
+def test_each_gate_is_a_case_that_agrees_with_the_exit_code(finished: Path, tmp_path: Path) -> None:
+    gates = {"kic": 75.0, "da": 10.0}
+    root = written(finished, tmp_path / "junit.xml", gates)
+    assert outcome(root, "cited.gates", "kic ≥ 75") == ("passed", {})
+    assert outcome(root, "cited.gates", "da ≥ 10") == ("passed", {})
+    about = {"type": "gate", "message": "50.0 is below 75"}
+    assert outcome(root, "uncited.gates", "kic ≥ 75") == ("failure", about)
+    about = {"type": "gate", "message": "no score to hold against 10"}
+    assert outcome(root, "uncited.gates", "da ≥ 10") == ("failure", about)
+    assert outcome(root, "uncited.kic", "t1")[0] == "passed", "the unit itself did nothing wrong"
+    assert outcome(root, "uncited.da", "t1")[0] == "skipped"
+    summary = open_run(finished).summary
+    assert summary is not None
+    for metric, least in (("kic", 50.0), ("kic", 50.1), ("kic", 75.1), ("da", 1.0), ("race", 1.0)):
+        root = written(finished, tmp_path / "junit.xml", {metric: least})
+        assert bool(gate_codes(summary, {metric: least})) == (root.attrib["failures"] != "0"), (metric, least)
 
 
 def changed(finished: Path, target: Path, **result: Any) -> Path:

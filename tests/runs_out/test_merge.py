@@ -45,7 +45,7 @@ async def test_shards_make_the_very_run_that_was_never_split(runs: Any, shared: 
     out = merge([parts[2], parts[0], parts[1]], runs.folder / "merged")
     assert (out / "results.jsonl").read_bytes() == (runs.folder / "whole" / "results.jsonl").read_bytes()
     view = open_run(out)
-    assert view.config.shard is None
+    assert (view.config.shard, view.config.command) == (None, "")
     assert view.summary is not None
     assert view.summary.reports == whole.summary.reports
     assert (view.summary.state, view.summary.expected) == ("finished", 16)

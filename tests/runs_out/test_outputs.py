@@ -31,7 +31,7 @@ def test_one_command_gives_table_tests_events_and_traces(
     assert "75.0" in err
     root = ElementTree.parse(tmp_path / "junit.xml").getroot()
     failed = [case.attrib["classname"] for case in root.iter("testcase") if case.find("failure") is not None]
-    assert failed == ["cited.factuality"]
+    assert failed == ["cited.gates"]
     assert {span.name for span in collector.spans if not span.parent} >= {"cited/factuality", "uncited/factuality"}
 
 
