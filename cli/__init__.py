@@ -19,6 +19,7 @@ VERBS = {
     "tasks": "Make research tasks, and have people review them.",
     "collect": "Have a system write its reports, and keep them.",
     "proxy": "Record a system's model calls on their way.",
+    "bench": "Collect, judge, compare and show, on a benchmark's tasks.",
     "compare": "Compare systems or judges over finished runs.",
     "study": "Experiments on judges, metrics and protocols.",
     "show": "Show what a run found, with the evidence.",

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from ..agents.research import EXPLAINED, Collected, State, Stopper, files, perform
 from ..agents.research.process import Limits
-from ..agents.research.upstream import is_asked_for, parse_upstream
+from ..agents.research.upstream import Upstream, is_asked_for, parse_upstream
 from ..core import Task
 from ..errors import AccountRefused, BudgetReached, DreamError, HostStop, Interrupted, UserError
 from ..ledger import Budget, Mode, Totals
@@ -36,8 +36,13 @@ _NAME = re.compile(r"[\w][\w.+@-]{0,99}\Z")
 
 
 def collect_and_show(system: str, out: Path, **wishes: Any) -> int:
+    """Collect what the options ask for and print it; returns the exit code. Raises UserError."""
+    return carry_out(wish_of(system, out, **wishes), Mode(wishes["ledger_mode"]))
+
+
+def carry_out(wish: perform.Wish, mode: Mode = Mode.CACHE) -> int:
     """Collect and print; returns the exit code. Raises UserError."""
-    console, wish = make_console(), wish_of(system, out, **wishes)
+    console = make_console()
     perform.check(wish)
     for line in heading(wish):
         say(console, line)
@@ -47,7 +52,7 @@ def collect_and_show(system: str, out: Path, **wishes: Any) -> int:
         control.on_stop(stopper.stop)
         return await perform.perform(
             wish,
-            mode=Mode(wishes["ledger_mode"]),
+            mode=mode,
             stopper=stopper,
             told=lambda task, state, reason, seconds: _ended(console, task, state, reason, seconds),
             notify=lambda words: say(console, words, "dim"),
@@ -65,8 +70,7 @@ def wish_of(system: str, out: Path, *, tasks: str | None, program: str | None, *
     if tasks is None:
         raise UserError("give the tasks with --tasks FILE (lines of JSON with id and prompt)")
     checked.positive(budget_usd=wishes["budget_usd"], budget_tokens=wishes["budget_tokens"])
-    usual = ENDPOINT_TIMEOUT_S if wishes["endpoint"] else TIMEOUT_S
-    proxied = program is not None and not wishes["no_proxy"] and is_asked_for(wishes["upstream"])
+    proxied = program is not None and not wishes["no_proxy"]
     return perform.Wish(
         system=system,
         tasks=tuple(load_tasks(Path(tasks))),
@@ -77,8 +81,8 @@ def wish_of(system: str, out: Path, *, tasks: str | None, program: str | None, *
         builtin=wishes["builtin"],
         jobs=wishes["jobs"],
         retries=wishes["retries"],
-        limits=Limits(wishes["timeout"] or usual, wishes["memory_mb"]),
-        upstream=parse_upstream(wishes["upstream"]) if proxied else None,
+        limits=Limits(wishes["timeout"] or usual_seconds(wishes["endpoint"]), wishes["memory_mb"]),
+        upstream=upstream_of(wishes["upstream"]) if proxied else None,
         api=wishes["api"],
         extra=_extra(wishes["request"]),
         model=wishes["model"] or default_judge(),
@@ -86,6 +90,16 @@ def wish_of(system: str, out: Path, *, tasks: str | None, program: str | None, *
         as_of=checked.date(wishes["as_of"]),
         budget=Budget(wishes["budget_usd"], wishes["budget_tokens"]),
     )
+
+
+def usual_seconds(endpoint: str | None) -> float:
+    """How long one attempt may take when nobody says."""
+    return ENDPOINT_TIMEOUT_S if endpoint else TIMEOUT_S
+
+
+def upstream_of(name: str | None) -> Upstream | None:
+    """Where a command's model calls are passed on to; None where nothing says that it makes any. Raises UserError."""
+    return parse_upstream(name) if is_asked_for(name) else None
 
 
 def _extra(text: str | None) -> dict[str, Any]:

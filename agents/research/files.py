@@ -123,6 +123,11 @@ def read_profiles(path: Path) -> dict[str, Profile]:
     return {id: profile for id, profile in found.items() if profile is not None}
 
 
+def written(path: Path) -> set[str]:
+    """The tasks that a file has a report on."""
+    return {str(value.get("id", "")) for value in _lines(path, repair=False)}
+
+
 def _lines(path: Path, *, repair: bool = True) -> Iterator[dict[str, Any]]:
     """The objects of a JSONL file; nothing for a missing one. A last line without its end is cut off the file."""
     data = path.read_bytes() if path.exists() else b""
