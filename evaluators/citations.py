@@ -149,26 +149,33 @@ def _judged(claim: Claim, page: Page, sentences: Sequence[str], label: Label | N
     if label is None:
         return _item(claim, page.url, Outcome.NOT_CHECKED, reason="the judge left this claim out", page=page)
     outcome = pair_outcome(label)
-    quote = quote_of(sentences, sorted(label.sentences)) if label.sentences else ""
-    start = page.text.find(sentences[min(label.sentences) - 1]) if label.sentences else -1
-    evidence = Evidence(
-        url=page.url,
-        quote=quote,
-        start=start if start >= 0 else None,
-        stance=label.stance,
-        published=page.published,
-        dating=page.dating,
-        key=page.key,
-    )
     return _item(
         claim,
         page.url,
         outcome,
-        evidence=(evidence,) if quote else (),
+        evidence=evidence_on(page, sentences, label),
         flags=label.flags,
         reason="the page does not say it" if outcome is Outcome.NO else "",
         calls=label.calls,
         page=page,
+    )
+
+
+def evidence_on(page: Page, sentences: Sequence[str], label: Label) -> tuple[Evidence, ...]:
+    """The sentences of a page that a label rests on, copied; ``sentences`` is what was shown of it."""
+    if not label.sentences:
+        return ()
+    start = page.text.find(sentences[min(label.sentences) - 1])
+    return (
+        Evidence(
+            url=page.url,
+            quote=quote_of(sentences, sorted(label.sentences)),
+            start=start if start >= 0 else None,
+            stance=label.stance,
+            published=page.published,
+            dating=page.dating,
+            key=page.key,
+        ),
     )
 
 
@@ -226,7 +233,7 @@ def score(
     parts: dict[str, float | None] = {"ca": ca, "cf": mean(values) if values else None}
     parts |= {"unread_rate": 100 * unread / len(items)}
     if not values:
-        reason = _why_none(items)
+        reason = why_none(items)
         return RESULTS.failed(reason, coverage=coverage, flags=flags, parts=parts, counts=counts, items=tuple(items))
     cf_low = sum(values) / (len(values) + unread)
     parts |= {"cf_low": cf_low, "ci_low": harmonic(ca, cf_low)}
@@ -246,7 +253,7 @@ def harmonic(ca: float, cf: float) -> float:
     return 2 * ca * cf / (ca + cf) if ca + cf else 0.0
 
 
-def _why_none(items: Sequence[Item]) -> str:
+def why_none(items: Sequence[Item]) -> str:
     """Why no pair was decided: no page could be read, the judge failed, or it named no evidence."""
     if all(item.detail.get("page") not in (None, str(PageState.OK)) for item in items):
         return f"no_page_readable ({first_reason(items)})"

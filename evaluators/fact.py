@@ -20,11 +20,11 @@ from ..tools import Toolbox
 from ..tools.data import Page
 from . import verdicts
 from .asking import Rows, ask_pointed, rows_of
-from .base import FAILURES, Case, Results, Settings, coverage_of, first_reason, flags_of, lost, outcome_counts, together
+from .base import FAILURES, Case, Results, Settings, coverage_of, flags_of, lost, outcome_counts, together
 from .candidates import leans_back
-from .citations import pair_outcome, shown_of
-from .evidence import quote_of, text_of
-from .results import Evidence, Item, MetricResult
+from .citations import evidence_on, pair_outcome, shown_of, why_none
+from .evidence import text_of
+from .results import Item, MetricResult
 from .stances import Label, Stance, partly_at_most
 from .verdicts import STANCES, SYSTEM, Verdict, label_claims
 
@@ -296,23 +296,12 @@ def _judged(pair: Pair, one: Shown, label: Label | None) -> Item:
         reason = "the judge left this statement out"
         return Item(id=pair.id, text=pair.text, outcome=Outcome.NOT_CHECKED, reason=reason, detail=_detail(pair, page))
     outcome = pair_outcome(label)
-    quote = quote_of(one.sentences, sorted(label.sentences)) if label.sentences else ""
-    start = page.text.find(one.sentences[min(label.sentences) - 1]) if label.sentences else -1
-    evidence = Evidence(
-        url=page.url,
-        quote=quote,
-        start=start if start >= 0 else None,
-        stance=label.stance,
-        published=page.published,
-        dating=page.dating,
-        key=page.key,
-    )
     return Item(
         id=pair.id,
         text=pair.text,
         outcome=outcome,
         value=VALUES.get(outcome),
-        evidence=(evidence,) if quote else (),
+        evidence=evidence_on(page, one.sentences, label),
         flags=label.flags,
         reason="the page does not say it" if outcome is Outcome.NO else "",
         calls=label.calls,
@@ -340,7 +329,7 @@ def score(items: Sequence[Item], *, pages: int) -> MetricResult:
     }
     parts: dict[str, float | None] = {"unknown_rate": 100 * unknown / len(items)}
     if not values:
-        reason = _why_none(items)
+        reason = why_none(items)
         return RESULTS.failed(reason, coverage=coverage, flags=flags, parts=parts, counts=counts, items=tuple(items))
     whole = sum(item.outcome is Outcome.SUPPORTED for item in items)
     parts |= {"strict": 100 * whole / len(values), "low": 100 * effective / len(items)}
@@ -353,9 +342,3 @@ def score(items: Sequence[Item], *, pages: int) -> MetricResult:
         counts=counts,
         items=tuple(items),
     )
-
-
-def _why_none(items: Sequence[Item]) -> str:
-    if all(item.detail.get("page") not in (None, str(PageState.OK)) for item in items):
-        return f"no_page_readable ({first_reason(items)})"
-    return first_reason(items) or "no_pair_decided"
