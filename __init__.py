@@ -1,6 +1,7 @@
 """dream-eval: judge research reports with an agent that can search, read and check.
 
-The documented call is :func:`dream_eval.evaluate`; everything else is imported from its package.
+The documented calls are :func:`dream_eval.evaluate` and :func:`dream_eval.run`; everything else is imported from its
+package.
 Nothing is imported until it is used.
 """
 
@@ -32,6 +33,7 @@ _PLACES = {
     "load_reports": "reports",
     "perform": "runs.perform",
     "prepare": "runs.api",
+    "run": "runs.wishes",
 }
 """Public name to the module below this package that holds it."""
 
@@ -60,6 +62,7 @@ __all__ = [
     "load_reports",
     "perform",
     "prepare",
+    "run",
 ]
 
 if TYPE_CHECKING:
@@ -75,6 +78,7 @@ if TYPE_CHECKING:
     from dream_eval.runs.export_frames import frames
     from dream_eval.runs.perform import RunResult, perform
     from dream_eval.runs.summary import Summary
+    from dream_eval.runs.wishes import run
 
 
 def __getattr__(name: str) -> Any:

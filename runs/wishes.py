@@ -13,12 +13,16 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from ..errors import InputError, UserError
-from .api import prepare
+from ..ledger import Mode as LedgerMode
+from . import checked
+from .api import prepare, run_ask
 from .ask import DEFAULT_QUESTIONS, DEFAULT_REASONING, RUNS, Ask
 from .cases import Given
 from .data import DEFAULT_FLOOR
 from .fetching import is_address
 from .files import slug
+from .perform import RunResult
+from .progress import Listener
 from .shards import Shard
 
 FILE = "eval.toml"
@@ -205,3 +209,45 @@ def _place(base: Path, value: str) -> str:
 def _backend(base: Path, entry: str) -> str:
     kind, _, place = entry.partition(":")
     return f"corpus:{base / place}" if kind == "corpus" else entry
+
+
+def run(
+    wishes: Path | str | Wishes | None = None,
+    *,
+    shard: Shard | str | None = None,
+    ledger_mode: LedgerMode | str = LedgerMode.CACHE,
+    on_progress: Listener | None = None,
+    **changes: Any,
+) -> RunResult:
+    """Evaluate systems on tasks and keep everything in a run folder: what ``dream run`` does.
+
+    Calling it again with the same arguments continues where it stopped, and does nothing when all is done.
+
+    Args:
+        wishes: an ``eval.toml`` (docs/runs.md; its paths are relative to it), or its keys as :class:`Wishes`; None: all
+            is said in ``changes``.
+        shard: ``i/n``: do only part i of n, split by task.
+        ledger_mode: ``cache`` (reuse, else call), ``refresh`` (call again), ``replay`` (reuse only, no network).
+        on_progress: called with the progress and, where something is worth a line, a notice.
+        changes: keys of ``eval.toml`` with other values.
+
+    Returns:
+        As :func:`.api.evaluate`; ``summary.systems`` has each system's mean over tasks by metric and judge.
+
+    Raises:
+        UserError: something must be changed first; the message says what.
+        ReplayMiss: in replay mode, the ledger lacks a call.
+
+    Example::
+
+        import dream_eval
+
+        result = dream_eval.run("eval.toml", judges=["openai/gpt-5-mini", "local"], repeats=3)
+        for cell in result.summary.systems:
+            print(cell.system, cell.metric, cell.judge, cell.score, cell.interval, f"{cell.scored}/{cell.expected}")
+    """
+    if unknown := next((key for key in changes if key not in Wishes.model_fields), None):
+        raise UserError(f"there is no key {unknown!r}{_nearest(unknown)}")
+    found = wishes if isinstance(wishes, Wishes) else Wishes() if wishes is None else load_wishes(wishes)
+    ask = found.changed(changes).ask(shard=checked.shard(shard))
+    return run_ask(ask, ledger_mode=LedgerMode(ledger_mode), on_progress=on_progress)
