@@ -102,7 +102,7 @@ def footprint(system: str, reports: Sequence[Report], profiles: dict[str, Profil
     return Footprint(
         system=system,
         reports=len(reports),
-        words=_median([word_count(report.text) for report in reports]),
+        words=_median([sum(word_count(one.text) for one in report.sentences) for report in reports]),
         marks=_median([len(report.marks) for report in reports]),
         seconds=_median([profile.seconds for profile in mine if not profile.reused]),
         tokens=_median([profile.tokens for profile in mine]),

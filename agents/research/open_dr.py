@@ -20,15 +20,15 @@ from ...core import AsOf, Json, Task
 from ...errors import AgentFailed
 from ...protocols import Provenance
 from ...reports import task_language
-from ...tools import Toolbox
+from ...tools import Page, Toolbox
 from ..creator import page_chars, step_tokens
 from ..data import Step
-from ..drafts import SourceDraft
 from ..host import Host
+from ..key_sentences import facets
 from ..plain import Refusal, cut
 from ..run import AgentJob, run_agent
-from ..shelf import Shelf
-from ..toolbox import agent_tools, signatures
+from ..shelf import Read, Shelf
+from ..toolbox import ReadPage, agent_tools, signatures
 from . import prompts_open_dr as prompts
 from .data import Delivery
 
@@ -50,14 +50,15 @@ _ID = re.compile(r"n\d+")
 _GROUP = r"\[\s*n\d+(?:\s*[,;]\s*n\d+)*\s*\]"
 _CITED = re.compile(rf"[ \t]*{_GROUP}(?:\s?{_GROUP})*")
 """Groups of ids that stand together."""
+_LINE = re.compile(r"(?m)^\[(\d+)\]")
 _HEADING = re.compile(r"\s*(?:#|\*\*[^*]+\*\*\s*\Z)")
 _LIST = re.compile(r"(?ims)^#+\s*(?:sources|references|quellen|参考(?:文献|资料)|来源)\s*$.*\Z")
 
 
 class Findings(BaseModel):
-    """The search agent's answer."""
+    """The search agent's answer: numbers of sentences as they were shown."""
 
-    findings: list[SourceDraft] = Field(default_factory=list)
+    findings: list[int] = Field(default_factory=list)
 
 
 class Draft(BaseModel):
@@ -97,9 +98,13 @@ class Desk:
         shelf = Shelf(self._toolbox.as_of, self._language)
         steps: tuple[Step, ...] = ()
         failed = ""
+        shown: list[tuple[str, int]] = []
         try:
-            run = await run_agent(self._model, self._job(question, shelf))
-            steps, pointers = run.steps, [(one.url, one.sentence) for one in run.value.findings]
+            run = await run_agent(self._model, self._job(question, shelf, shown))
+            steps, pointers = (
+                run.steps,
+                [shown[number - 1] for number in run.value.findings if 0 < number <= len(shown)],
+            )
         except AgentFailed as error:
             failed, pointers = f"{error.state}: {error}", []
         found = [one for url, sentence in pointers if (one := shelf.provenance(url, sentence)) is not None]
@@ -107,14 +112,21 @@ class Desk:
         self.searches.append(_search_trace(question, shelf, steps, failed, by_code=not found))
         return [self._note(one, shelf) for one in dict.fromkeys(taken)][:FINDINGS]
 
-    def _job(self, question: str, shelf: Shelf) -> AgentJob[Findings]:
+    def _job(self, question: str, shelf: Shelf, shown: list[tuple[str, int]]) -> AgentJob[Findings]:
         model, toolbox = self._model, self._toolbox
+
+        def tools(host: Host) -> list[Tool]:
+            return [
+                NumberedPage(toolbox, host, shelf, page_chars(model), shown) if isinstance(tool, ReadPage) else tool
+                for tool in agent_tools(toolbox, shelf, page_chars(model))(host)
+            ]
+
         return AgentJob(
             system=prompts.SEARCH_SYSTEM.format(tools=signatures(toolbox), day=toolbox.as_of.day),
             task=prompts.search_task(question, FINDINGS),
             answer=Findings,
-            check=lambda answer, attempt: _pointer_problems(answer, shelf, attempt),
-            tools=agent_tools(toolbox, shelf, page_chars(model)),
+            check=lambda answer, attempt: _pointer_problems(answer, len(shown), attempt),
+            tools=tools,
             as_of=toolbox.as_of,
             max_steps=SEARCH_STEPS,
             max_tokens=step_tokens(model, SEARCH_TOKENS),
@@ -130,6 +142,28 @@ class Desk:
         note = Note(f"n{len(self.notes) + 1}", found.quote, found.url, title or found.url, day)
         self.notes[note.id] = note
         return note
+
+
+class NumberedPage(ReadPage):
+    """``read_page`` with sentences numbered through all pages of a search, so that a number alone points at one."""
+
+    def __init__(
+        self, toolbox: Toolbox, host: Host, shelf: Shelf, page_chars: int, shown: list[tuple[str, int]]
+    ) -> None:
+        super().__init__(toolbox, host, shelf, page_chars)
+        self._numbers = shown
+
+    def _page(self, page: Page, read: Read, find: str | None) -> Json:
+        found = super()._page(page, read, find)
+        assert isinstance(found, dict)
+        lines = str(found["text"])
+        found["text"] = _LINE.sub(lambda line: f"[{self._number(page.url, int(line[1]))}]", lines)
+        return found
+
+    def _number(self, url: str, sentence: int) -> int:
+        if (url, sentence) not in self._numbers:
+            self._numbers.append((url, sentence))
+        return self._numbers.index((url, sentence)) + 1
 
 
 class Research(Tool):  # type: ignore[misc]  # smolagents is untyped
@@ -163,7 +197,7 @@ async def write_report(
     desk = Desk(model, toolbox, task)
     job = AgentJob(
         system=prompts.MANAGER_SYSTEM,
-        task=prompts.manager_task(task, as_of, WORDS_EMBEDDED if model.embedded else WORDS),
+        task=prompts.manager_task(task, as_of, facets(task.prompt), WORDS_EMBEDDED if model.embedded else WORDS),
         answer=Draft,
         check=lambda draft, attempt: problems_of(draft.report, desk.notes, attempt),
         tools=lambda host: [Research(desk, host)],
@@ -224,17 +258,16 @@ def _plain(title: str) -> str:
     return " ".join(re.sub(r"[\[\]<>|`*_#]+", " ", title).split()).strip(" .")[:150]
 
 
-def _pointer_problems(answer: Findings, shelf: Shelf, attempt: int) -> list[str]:
-    """Pointers that lead nowhere; after some refusals those that hold are taken."""
+def _pointer_problems(answer: Findings, shown: int, attempt: int) -> list[str]:
+    """Numbers of no sentence; after some refusals those that there are are taken."""
     if attempt > PATIENCE:
         return []
+    if not shown:
+        return ["no page was read yet; call read_page first"]
     if not answer.findings:
-        return ["findings is empty; give [url, sentence number] of pages that you read"]
-    return [
-        f"finding {place}: {problem}"
-        for place, one in enumerate(answer.findings, 1)
-        if (problem := shelf.problem(one.url, one.sentence))
-    ]
+        return ["findings is empty; give numbers of sentences that were shown"]
+    unknown = sorted({number for number in answer.findings if not 0 < number <= shown})
+    return [f"no sentence {', '.join(map(str, unknown[:6]))} was shown, only 1 to {shown}"] if unknown else []
 
 
 def _best(shelf: Shelf, question: str) -> list[Provenance]:

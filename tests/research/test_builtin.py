@@ -48,8 +48,10 @@ def manager(body: Body) -> str:
 def searcher(body: Body) -> str:
     if turns(body) == 0:
         return code("for hit in web_search('Lindow barrage')[:3]:\n    print(read_page(hit['url'], find='barrage'))")
-    url, number = (REVIEW, 1) if "\nbarrage cost\n" in prompt(body) else (REGISTER, 2)
-    return code(f"final_answer({ {'findings': [[url, number]]}!r})")
+    wanted = "cost 1.9 billion" if "\nbarrage cost\n" in prompt(body) else "2021 after six years"
+    found = re.search(rf"\[(\d+)\][^\[]*{wanted}", prompt(body))
+    assert found
+    return code(f"final_answer({ {'findings': [int(found[1])]}!r})")
 
 
 async def run(folder: Path, chat: ScriptedChat, **more: Any) -> Collected:
@@ -89,18 +91,18 @@ async def test_the_report_cites_pages_that_were_read(tmp_path: Path) -> None:
         assert len(chat.requests) == calls
 
 
-async def test_a_searcher_that_makes_addresses_up_is_refused(tmp_path: Path) -> None:
+async def test_a_searcher_that_makes_sentences_up_is_refused(tmp_path: Path) -> None:
     told: list[str] = []
 
     def inventive(body: Body) -> str:
         if turns(body) == 1:
-            return code("final_answer({'findings': [['https://made-up.org/x', 1]]})")
+            return code("final_answer({'findings': [99]})")
         told.append(prompt(body)) if turns(body) == 2 else None
         return searcher(body)
 
     with ScriptedChat() as chat:
         await run(tmp_path, chat.on(is_manager, manager).always(inventive))
-    assert "was not read with read_page" in told[0]
+    assert "no sentence 99 was shown, only 1 to" in told[0]
     (report,) = load_reports(tmp_path / "ours.jsonl")
     assert {source.url for source in report.sources} == {REGISTER, REVIEW}
 

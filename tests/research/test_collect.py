@@ -224,6 +224,7 @@ async def test_keys_are_masked_in_the_log(tmp_path: Path, tasks: list[Task], pro
     assert "very-secret" not in (tmp_path / "out/mine.log").read_text()
 
 
+@pytest.mark.cluster
 def test_killed_again_and_again(tmp_path: Path, program: Any) -> None:
     """SIGKILL at any moment, many times: in the end every task has exactly one report, and nobody is left running."""
     count = 40
@@ -239,7 +240,8 @@ def test_killed_again_and_again(tmp_path: Path, program: Any) -> None:
     for _ in range(6):
         had = len(_whole(out))
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        while len(_whole(out)) == had and process.poll() is None:
+        while len(_whole(out)) == had:
+            assert process.poll() is None, process.communicate()[1].decode()
             time.sleep(0.01)
         time.sleep(rng.random() * 0.2)  # so that the kill falls anywhere
         before = {line["id"] for line in _whole(out)}
