@@ -14,12 +14,13 @@ from typing import Any
 
 import pytest
 from dream_eval.core import Status, Task
-from dream_eval.models import Limits
+from dream_eval.models import Limits, count_tokens
+from dream_eval.models.counting import PER_MESSAGE
 from dream_eval.runs.api import prepare
 from dream_eval.runs.data import Exit, RunState
 from dream_eval.runs.perform import Outside, RunResult, perform
 from dream_eval.runs.replay import replay
-from servers.chat import Body, error, garbage, last_user, rate_limited, say
+from servers.chat import Body, Reply, error, garbage, last_user, rate_limited, say
 from world import QUERY, SCORES, UNCITED, WRITING, judge_of_world
 
 PATIENT = Outside(limits=Limits(wait_scale=0, concurrency=50))
@@ -38,20 +39,31 @@ def many(world: Any, count: int) -> dict[str, Any]:
     return {"reports": {"many": world.folder / "many.jsonl"}, "tasks": tasks, "query": None, "metrics": "wq"}
 
 
+def costly(body: Body) -> Reply:
+    """Uses all that a call was held to use at most."""
+    prompt = sum(count_tokens(message["content"]) + PER_MESSAGE for message in body["messages"])
+    used = {"prompt_tokens": prompt, "completion_tokens": body["max_tokens"]}
+    return say(json.dumps(WRITING), usage=used | {"total_tokens": sum(used.values())})
+
+
 async def test_fifty_calls_at_once_never_exceed_the_budget(world: Any) -> None:
-    used = {"prompt_tokens": 380, "completion_tokens": 60, "total_tokens": 440}
-    world.chat.on("Score the writing", say(json.dumps(WRITING), usage=used), first=True)
-    world.chat.delay_s, budget = 0.05, 30_000
+    world.chat.on("Score the writing", costly, first=True)
+    one = await run(
+        world, metrics="wq", reports=world.reports()[:1], out=world.folder / "one", ledger=world.folder / "one.sqlite"
+    )
+    world.chat.requests.clear()
+    world.chat.delay_s, budget = 0.4, 60 * one.summary.totals.prompt_tokens
     small = await run(world, **many(world, 120), budget_tokens=budget)
     assert small.state is RunState.BUDGET
     totals = small.summary.totals
     assert budget / 2 < totals.prompt_tokens + totals.completion_tokens <= budget
-    assert world.chat.peak > 20, "many calls were under way together"
-    assert 0 < len(small.keys) < 120
-    done = len(world.chat.requests)
-    whole = await run(world, **many(world, 120), budget_tokens=1_000_000)
+    assert world.chat.peak > 16, "many calls were under way together"
+    done, world.chat.delay_s = len(world.chat.requests), 0
+    assert 0 < done < 120
+    assert len(small.keys) == done
+    whole = await run(world, **many(world, 120), budget_tokens=10 * budget)
     assert whole.state is RunState.FINISHED
-    assert len(world.chat.requests) - done == 120 - len(small.keys), "nothing is paid twice"
+    assert len(world.chat.requests) == 120, "nothing is paid twice"
 
 
 async def test_a_storm_of_429_that_ends_changes_no_score(world: Any) -> None:
