@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .addressed import orders, speaks_to_a_model
 from .claims import Batch, Proposal, batches, freeze_claims, mark_of, marks_of, sources_of
 from .cleaner import given_offset, restore, uncut
 from .data import (
@@ -74,6 +75,7 @@ __all__ = [
     "normalise_url",
     "numbered",
     "numbers_in",
+    "orders",
     "overview",
     "polarity",
     "read_report",
@@ -85,6 +87,7 @@ __all__ = [
     "search_language",
     "sentence_of",
     "sources_of",
+    "speaks_to_a_model",
     "split_sentences",
     "task_language",
     "uncut",

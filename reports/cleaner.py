@@ -23,6 +23,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from .addressed import hidden_elements
 from .data import Cut, Report
 
 Stretch = tuple[int, int, str]
@@ -174,6 +175,8 @@ def _stretches(text: str) -> list[Stretch]:
     found += [(m.start(), m.end(), "control") for m in _CONTROL.finditer(text, at)]
     if "\x1b" in text or "\x9b" in text:
         found += [(m.start(), m.end(), "escape") for m in _ESCAPE.finditer(text, at)]
+    if "style" in text or "hidden" in text:
+        found += [(start, end, "hidden_text") for start, end in hidden_elements(text)]
     head = list(_head(text, at))
     found += head
     at = max([at, *(end for _, end, rule in head if rule != "chat_label")])

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
+from .addressed import lookalikes, orders
 from .data import Finding, Report, SegmentKind, SourceKind, Span
 from .marks import SourceBook
+from .text import unseen
 
 RULES = {
     "number_without_entry": "a mark's number has no entry in any list of sources",
@@ -23,11 +25,16 @@ RULES = {
     "listed_only": "sources stand only in a list at the end, nothing cites them",
     "no_citations": "the report names no source",
     "bad_characters": "bytes or characters that could not be read",
+    "speaks_to_a_model": "words for a judge and not for a reader: an order, a forged turn or a forged verdict",
+    "hidden_text": "text that no reader sees",
+    "lookalike_letters": "words with letters of another script that look the same",
 }
 """Every rule with its meaning."""
 
 MANY = 10
 """Sentences that cite one address, from which (at a quarter of all cited ones) it counts as many."""
+SHOWN = 20
+"""Places of one kind that are named."""
 SECTION = 4
 """Sentences of prose from which a section without citation is named."""
 
@@ -35,6 +42,7 @@ SECTION = 4
 def findings_of(report: Report, book: SourceBook) -> tuple[Finding, ...]:
     """All findings of a report, in the order of the text; those of the whole report last. Linear."""
     found = [*book.findings, *_entries(report), *_many(report), *_sections(report), *_characters(report)]
+    found += [*_addressed(report), *_hidden(report)]
     found += _resolution(book)
     found += _citations(report)
     found.sort(key=lambda f: f.span.start if f.span else len(report.text))
@@ -96,6 +104,28 @@ def _characters(report: Report) -> Iterator[Finding]:
         at = report.text.index("\ufffd")
         message = f"{count} characters could not be read (U+FFFD)"
         yield Finding(rule="bad_characters", message=message, span=Span(start=at, end=at + 1))
+
+
+def _addressed(report: Report) -> Iterator[Finding]:
+    for start, end in list(orders(report.text))[:SHOWN]:
+        words = " ".join(report.text[start:end].split())[:120]
+        yield Finding(rule="speaks_to_a_model", message=f"speaks to a judge: {words}", span=Span(start=start, end=end))
+    words = list(lookalikes(report.text))
+    if words:
+        message = f"{len(words)} words mix letters of scripts that look alike: {report.text[slice(*words[0])][:60]}"
+        yield Finding(rule="lookalike_letters", message=message, span=Span(start=words[0][0], end=words[0][1]))
+
+
+def _hidden(report: Report) -> Iterator[Finding]:
+    for cut in report.cuts:
+        if cut.rule == "hidden_text":
+            where = Span(start=cut.at, end=cut.at)
+            yield Finding(
+                rule="hidden_text", message=f"hidden from readers: {' '.join(cut.text.split())[:120]}", span=where
+            )
+    if found := unseen(report.text):
+        message = f"{len(found)} invisible characters"
+        yield Finding(rule="hidden_text", message=message, span=Span(start=found[0], end=found[0] + 1))
 
 
 def _resolution(book: SourceBook) -> Iterator[Finding]:

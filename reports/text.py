@@ -22,8 +22,10 @@ _FOLD: dict[int, str | None] = {
     **dict.fromkeys(map(ord, _INVISIBLE)),
     ord("…"): "...",
 }
-_INVISIBLE_MAP = dict.fromkeys([*map(ord, _INVISIBLE), *range(0x0E, 0x1C), *range(0x01, 0x09)])
-_INVISIBLE_ANY = re.compile(f"[{_INVISIBLE}\x01-\x08\x0e-\x1b]")
+_INVISIBLE_MAP = dict.fromkeys(
+    [*map(ord, _INVISIBLE), *range(0x0E, 0x1C), *range(0x01, 0x09), *range(0xE0000, 0xE0080)]
+)
+_INVISIBLE_ANY = re.compile(f"[{_INVISIBLE}\x01-\x08\x0e-\x1b\U000e0000-\U000e007f]")
 _SPACES = re.compile(r"\s+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -87,6 +89,14 @@ def squeeze(text: str) -> str:
     if _INVISIBLE_ANY.search(text):
         text = text.translate(_INVISIBLE_MAP)
     return " ".join(text.split())
+
+
+_UNSEEN = re.compile("[\U000e0000-\U000e007f\u202a-\u202e\u2066-\u2069]")
+
+
+def unseen(text: str) -> list[int]:
+    """Offsets of tag and direction-changing characters: nobody writes them into a report by accident."""
+    return [] if text.isascii() else [match.start() for match in _UNSEEN.finditer(text)]
 
 
 def scalar(text: str) -> str:

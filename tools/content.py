@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from ..core import Frozen, PageState
+from ..reports import orders
 from . import states
 from .hidden import clean_characters, flags_for
 from .htmltext import decode, read_html
@@ -59,6 +60,13 @@ class Parsed(Frozen):
 
 def parse(source: Source, body: bytes) -> Parsed:
     """Read one answer. The state is judged by status, then by content; text is empty unless it is ok."""
+    page = _parse(source, body)
+    if next(orders(f"{page.title}\n{page.text}"), None) is None:
+        return page
+    return page.model_copy(update={"flags": tuple(sorted({*page.flags, "speaks_to_a_model"}))})
+
+
+def _parse(source: Source, body: bytes) -> Parsed:
     media, charset = media_type(source.headers)
     head = decode(body[:200_000], charset) if kind_of(media, body, source.final_url) in ("html", "text") else ""
     if judged := states.by_status(source.status, source.headers, head):

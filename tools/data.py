@@ -59,8 +59,8 @@ class Page(Frozen):
     page_starts: tuple[int, ...] = ()
     """PDF: where page 1, 2 … begins in ``text``."""
     flags: tuple[str, ...] = ()
-    """``hidden_text``, ``hidden_instructions``, ``truncated``, ``abstract_only``, ``archived``, ``captured_after``,
-    ``modified_after``, ``copy_of_report``, ``pdf``. See docs/tools.md."""
+    """``hidden_text``, ``hidden_instructions``, ``speaks_to_a_model``, ``truncated``, ``abstract_only``, ``archived``,
+    ``captured_after``, ``modified_after``, ``copy_of_report``, ``pdf``. See docs/tools.md."""
     key: str
 
 

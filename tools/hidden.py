@@ -10,6 +10,8 @@ import re
 import unicodedata
 from typing import Any
 
+from ..reports import speaks_to_a_model
+
 _STYLE = re.compile(
     r"display:none|visibility:(hidden|collapse)|opacity:0(\.0*)?(;|$|!)|font-size:0(\.0*)?(px|pt|em|rem|%)?(;|$|!)"
     r"|(left|top|right|text-indent):-\d{3,}|clip:rect\(0|clip-path:inset\((50|100)%|color:transparent"
@@ -20,15 +22,6 @@ _AT_BLOCK = re.compile(r"@[^{};]{0,300}\{(?:[^{}]{0,5000}\{[^{}]{0,5000}\}){0,50
 _SIMPLE = re.compile(r"(?:\w*)([.#])([\w-]+)$")
 _DROP = ("script", "style", "noscript", "template", "iframe", "object", "embed", "svg", "canvas", "head")
 _CHROME = frozenset({"nav", "dialog", "menu", "form", "button", "select", "option", "svg", "header", "footer"})
-_TO_A_MODEL = re.compile(
-    r"(ignore|disregard|forget)\b.{0,40}\b(previous|prior|above|all|other|earlier)\b.{0,30}"
-    r"(instruction|prompt|rule|context)"
-    r"|system prompt|you are (now )?(a|an|the) .{0,30}(assistant|model|judge|evaluator|grader)"
-    r"|as an ai\b|language model"
-    r"|\b(judge|evaluator|grader|assistant|llm|ai|agent)s?\b.{0,40}\b(must|should|please|shall)\b"
-    r"|(rate|score|grade|mark|label)\b.{0,40}\b(supported|10/10|highest|maximum|perfect|correct|true)\b",
-    re.IGNORECASE | re.DOTALL,
-)
 _INVISIBLE = re.compile(
     "[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\u061c\u180e\ufff9-\ufffb\U000e0000-\U000e007f\U000e0100-\U000e01ef]"
 )
@@ -56,7 +49,7 @@ def strip_hidden(tree: Any) -> frozenset[str]:
 def _comment(element: Any) -> str:
     text = element.text or ""
     _drop(element)
-    return text if _TO_A_MODEL.search(text[:2000]) else ""
+    return text if speaks_to_a_model(text[:2000]) else ""
 
 
 def _speaking(element: Any) -> list[str]:
@@ -64,14 +57,14 @@ def _speaking(element: Any) -> list[str]:
     if element.tag not in ("noscript", "template"):
         return []
     text = " ".join(element.itertext())
-    return [text] if _TO_A_MODEL.search(text[:2000]) else []
+    return [text] if speaks_to_a_model(text[:2000]) else []
 
 
 def flags_for(removed: list[str]) -> frozenset[str]:
     """``hidden_text`` for anything with words in it, ``hidden_instructions`` for words to a model."""
     worth = [text for text in removed if sum(map(str.isalnum, text)) >= 8]
     flags = {"hidden_text"} if worth else set()
-    if any(_TO_A_MODEL.search(text[:20_000]) for text in worth):
+    if any(speaks_to_a_model(text[:20_000]) for text in worth):
         flags.add("hidden_instructions")
     return frozenset(flags)
 
