@@ -10,9 +10,10 @@ from typing import TypeVar
 from ..core import Json
 from ..protocols.schema import Protocol
 from ..runs.data import UnitResult
+from ..runs.labels import claims_label
 from ..runs.names import names_of
 from ..runs.reading import RunView, open_run
-from .columns import Columns
+from .columns import Columns, visible
 from .differences import differences_of
 from .heads import head_of, metrics_of
 from .lookups import Lookups
@@ -37,7 +38,7 @@ class RunPages:
     def head(self) -> dict[str, Json]:
         """See :func:`.heads.head_of`."""
         head = head_of(self.view, self.columns, lookups_missing=self.look.missing)
-        return {**head, "protocols": {task: number for number, task in enumerate(self._protocols)}}
+        return {**head, "protocols": {visible(task): number for number, task in enumerate(self._protocols)}}
 
     @cached_property
     def _protocols(self) -> dict[str, Protocol]:
@@ -81,10 +82,9 @@ class RunPages:
 
     def _scopes(self, task: str, system: str, units: Sequence[UnitResult]) -> Iterator[tuple[str, str]]:
         """(name of a unit in the page, scope of its calls in the ledger)."""
-        name = self._names[task, system]
-        yield "claims", f"{name}/claims"
+        yield "claims", claims_label(self._names[task, system])
         for unit in units:
-            yield f"{unit.metric}|{unit.judge}|{unit.repeat}", f"{name}/{unit.metric}"
+            yield f"{unit.metric}|{unit.judge}|{unit.repeat}", self.view.scope(unit)
 
 
 class Bundle:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Iterable
 
@@ -63,6 +64,15 @@ def cell_of(unit: UnitResult) -> list[Json]:
         result.reason if result.status is not Status.SCORED else "",
         len(result.items),
     ]
+
+
+HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufffd]")
+"""Characters that nobody sees, or that turn the writing direction."""
+
+
+def visible(text: str) -> str:
+    """A name as it is shown and linked: hidden characters spelled out, so that no two names look and lead the same."""
+    return HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def rounded(value: float | None) -> float | None:

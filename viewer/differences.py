@@ -10,9 +10,9 @@ from itertools import combinations
 from ..core import Json
 from ..runs.data import RunConfig
 from ..stats.paired import Difference, holm, paired_difference
-from .columns import Columns, rounded
+from .columns import Columns, rounded, visible
 
-MOST = 240
+MOST = 96
 """Differences computed for one page; of a larger run the rest is left to ``dream compare``."""
 
 Values = dict[tuple[str, str], float]
@@ -73,7 +73,7 @@ def _of_systems(config: RunConfig, columns: Columns) -> Iterator[Wanted]:
         for judge in config.judges:
             for metric in config.metrics:
                 sides = [partial(_values, columns, [system], metric, [judge], alone=True) for system in (one, other)]
-                yield Wanted("system", one, other, metric, judge, sides[0], sides[1])
+                yield Wanted("system", visible(one), visible(other), metric, judge, sides[0], sides[1])
 
 
 def _of_judges(config: RunConfig, columns: Columns) -> Iterator[Wanted]:

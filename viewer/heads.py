@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import PurePath
 
-from ..core import Json
+from ..core import Json, Task
 from ..errors import InputError
 from ..protocols.catalogue import METRICS
 from ..runs.data import RunConfig
 from ..runs.reading import RunView
 from ..runs.summary import Summary, SystemScore
 from ..stats.paired import mean_interval
-from .columns import Columns, rounded
+from .columns import Columns, rounded, visible
 
 
 def head_of(view: RunView, columns: Columns, *, lookups_missing: str = "") -> dict[str, Json]:
@@ -29,7 +29,7 @@ def head_of(view: RunView, columns: Columns, *, lookups_missing: str = "") -> di
         "repeats": config.repeats,
         "shard": list(config.shard) if config.shard else None,
         "metrics": list(config.metrics),
-        "systems": list(config.systems),
+        "systems": [visible(system) for system in config.systems],
         "settings": _settings(config),
         "floor": config.floor,
         "state": summary.state.value if summary else "unknown",
@@ -37,8 +37,8 @@ def head_of(view: RunView, columns: Columns, *, lookups_missing: str = "") -> di
         "totals": _totals(summary),
         "agreement": [one.model_dump(mode="json") for one in (summary.agreement if summary else ())],
         "no_ledger": lookups_missing,
-        "tasks": [task.model_dump(mode="json", exclude_defaults=True) for task in config.tasks],
-        "reports": [[ref.task, ref.id] for ref in config.reports],
+        "tasks": [_task(task) for task in config.tasks],
+        "reports": [[visible(ref.task), visible(ref.id)] for ref in config.reports],
         "cells": columns.cells(config),
         "means": means_of(config, columns, summary),
     }
@@ -46,10 +46,10 @@ def head_of(view: RunView, columns: Columns, *, lookups_missing: str = "") -> di
 
 def metrics_of(names: Iterable[str]) -> dict[str, Json]:
     """What the catalogue says of each metric."""
-    known = {name: METRICS[name] for name in names if name in METRICS}
+    known = {metric: METRICS[metric] for metric in names if metric in METRICS}
     return {
-        name: {"title": one.title, "vertical": one.vertical.value, "adaptive": one.adaptive, "kind": one.kind}
-        for name, one in known.items()
+        metric: {"title": one.title, "vertical": one.vertical.value, "adaptive": one.adaptive, "kind": one.kind}
+        for metric, one in known.items()
     }
 
 
@@ -69,14 +69,14 @@ def means_of(config: RunConfig, columns: Columns, summary: Summary | None) -> Js
                 if values:
                     mean = mean_interval(values)
                     ends: list[Json] = [rounded(mean.value), rounded(mean.low), rounded(mean.high)]
-                    rows.append([system, metric, judge, *ends, "b", mean.n])
+                    rows.append([visible(system), metric, judge, *ends, "b", mean.n])
     return rows
 
 
 def _mean(one: SystemScore) -> Json:
     ends = one.interval
     low, high, kind = (rounded(ends.low), rounded(ends.high), ends.kind[0]) if ends else (None, None, "b")
-    return [one.system, one.metric, one.judge, rounded(one.score), low, high, kind, one.scored]
+    return [visible(one.system), one.metric, one.judge, rounded(one.score), low, high, kind, one.scored]
 
 
 def _summary(view: RunView) -> Summary | None:
@@ -85,6 +85,10 @@ def _summary(view: RunView) -> Summary | None:
         return view.summary
     except InputError:
         return None
+
+
+def _task(task: Task) -> Json:
+    return {**task.model_dump(mode="json", exclude_defaults=True), "id": visible(task.id)}
 
 
 def _settings(config: RunConfig) -> dict[str, Json]:

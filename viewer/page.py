@@ -27,7 +27,10 @@ HERE = Path(__file__).parent
 LARGEST = 48 * 1024 * 1024
 """Bytes of a page, at most: what browsers open at once and CI keeps without complaint."""
 SAMPLE = 24
-"""Parts of each kind that are made to see how large all of them would be."""
+"""Reports whose parts are made to see how large all of them would be."""
+CAUTION = 0.9
+"""Share of the room that an estimate by a sample may take."""
+END = b"</body>\n</html>\n"
 
 _MARKS = dict.fromkeys((*range(127, 160), 1564, 8206, 8207, *range(8232, 8239), *range(8294, 8298), 65279), "�")
 _ESCAPED = re.compile(r"(?<!\\)((?:\\\\)*)\\u00(?:0[0-8bce-f]|1[0-9a-f])")
@@ -103,29 +106,37 @@ class Written:
 
 def write_page(bundle: Bundle, path: Path, *, largest: int = LARGEST) -> Written:
     """Write the page as a whole: a reader sees the old file or the new one. Raises OSError, InputError."""
-    detail = detail_for(bundle, largest)
+    index = bundle.index()
+    detail = detail_for(bundle, largest - len(_front(index)))
+    front = _front({**index, "detail": detail.name})
     draft = path.with_name(f".{path.name}.tmp")
     try:
         with draft.open("wb") as file:
-            size, left_out = _fill(file, bundle, detail, largest)
+            file.write(front)
+            left_out = _fill(file, bundle, detail, largest)
+            size = file.tell()
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
     return Written(path, size, detail.name, left_out)
 
 
-def _fill(file: BinaryIO, bundle: Bundle, detail: Detail, largest: int) -> tuple[int, int]:
-    index = {**bundle.index(), "detail": detail.name}
-    file.write(head_html(title_of(index)).encode() + block("index", packed(index)) + tail_html().encode())
+def _front(index: dict[str, Json]) -> bytes:
+    """All but the parts: they come last, so that the first view need not wait for them."""
+    return head_html(title_of(index)).encode() + block("index", packed(index)) + tail_html().encode()
+
+
+def _fill(file: BinaryIO, bundle: Bundle, detail: Detail, largest: int) -> int:
+    """Write the parts as far as they fit; returns how many reports are left out."""
     left_out = 0
     for name, data in parts(bundle, detail):
         piece = block(name, data)
-        if file.tell() + len(piece) > largest:
+        if file.tell() + len(piece) + len(END) > largest:
             left_out += ".report." in name
-            continue
-        file.write(piece)
-    file.write(b"</body>\n</html>\n")
-    return file.tell(), left_out
+        else:
+            file.write(piece)
+    file.write(END)
+    return left_out
 
 
 def parts(bundle: Bundle, detail: Detail, names: Iterable[str] | None = None) -> Iterator[tuple[str, bytes]]:
@@ -137,14 +148,14 @@ def parts(bundle: Bundle, detail: Detail, names: Iterable[str] | None = None) ->
             continue
 
 
-def detail_for(bundle: Bundle, largest: int) -> Detail:
-    """The most that fits, judged by a sample of the parts."""
+def detail_for(bundle: Bundle, room: int) -> Detail:
+    """The most that fits into ``room`` bytes, judged by a sample where there are many parts."""
     names = list(bundle.names())
     step = max(1, len(names) // (3 * SAMPLE))
-    sample = [name for number, name in enumerate(names) if (number // 3) % step == 0] if step > 1 else names
+    sample = [name for number, name in enumerate(names) if (number // 3) % step == 0]
     for detail in DETAILS[:-1]:
-        size = sum(len(data) for _, data in parts(bundle, detail, sample))
-        if size * 4 / 3 * len(names) / max(1, len(sample)) < 0.9 * largest:
+        size = sum(len(block(name, data)) for name, data in parts(bundle, detail, sample))
+        if size * len(names) <= room * len(sample) * (1.0 if step == 1 else CAUTION):
             return detail
     return DETAILS[-1]
 

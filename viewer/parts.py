@@ -91,7 +91,7 @@ class Quoted:
 
 
 def pages_part(quoted: Iterable[Quoted], look: Lookups, detail: Detail) -> dict[str, Json]:
-    """The pages that are quoted, by ledger key, each with the places of its quotes; those that are gone are left out."""
+    """The quoted pages by ledger key, each with the places of its quotes; those that are gone are left out."""
     by_page: dict[str, list[Quoted]] = {}
     for one in quoted:
         by_page.setdefault(one.key, []).append(one)

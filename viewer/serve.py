@@ -30,7 +30,7 @@ class ViewServer:
     @property
     def url(self) -> str:
         """Where the page is."""
-        return f"http://{HOST}:{self._server.server_address[1]}/"
+        return f"http://{HOST}:{self._server.server_port}/"
 
     def __enter__(self) -> ViewServer:
         self._thread.start()
@@ -48,7 +48,7 @@ class ViewServer:
 def _handler(bundle: Bundle, page: bytes) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            host = f"{HOST}:{self.server.server_address[1]}"
+            host = f"{HOST}:{self.server.server_port}"  # type: ignore[attr-defined]
             if self.headers.get("Host") != host:  # another site's name that leads to this machine
                 self._send(HTTPStatus.FORBIDDEN, b"", "text/plain")
             elif self.path == "/":

@@ -4,12 +4,12 @@ import { isObject } from "./items";
 import { Out } from "./ui";
 import { kindWord, money, plural, seconds } from "./words";
 
-export function CallRow({ call, note }: { call: Call; note?: string }) {
+export function CallRow({ call, note, name }: { call: Call; note?: string; name?: string }) {
   const tokens = call.tokens[0] + call.tokens[2];
   const shown = call.request !== undefined || call.answer !== undefined;
   const line = (
     <>
-      <span class={`kind ${call.kind}`}>{kindWord(call.kind)}</span>
+      <span class={`kind ${call.kind}`}>{name ?? kindWord(call.kind)}</span>
       <span class="subject" dir="auto">{call.kind === "completion" ? lastWords(call) : call.subject}</span>
       <span class="numbers">
         {call.state !== "usable" && <b class="bad">{call.state}</b>} {tokens > 0 && `${tokens.toLocaleString("en")} tokens · `}
@@ -36,7 +36,9 @@ function lastWords(call: Call): string {
   const last = Array.isArray(messages) ? messages[messages.length - 1] : undefined;
   const text = isObject(last) ? textOf(last.content ?? null) : "";
   const question = text.trim().split(/\n\s*\n/).pop() ?? "";
-  return question.split("\n").find((line) => line.trim())?.slice(0, 200) || call.subject;
+  const lines = question.split("\n").filter((line) => line.trim());
+  const name = lines[0]?.trim().endsWith(":") ? lines.slice(0, 2).join(" ") : lines[0];
+  return name?.slice(0, 200) || call.subject;
 }
 
 function textOf(content: Json): string {

@@ -52,7 +52,7 @@ export function DotPlot({ title, rows, label }: { title: string; rows: DotRow[];
           return (
             <g key={row.name}>
               <text class="name" x={left - 10} y={y + 4} text-anchor="end">
-                {row.name.length > 16 ? `${row.name.slice(0, 15)}…` : row.name}
+                {row.name.length > 14 ? `${row.name.slice(0, 13)}…` : row.name}
               </text>
               {row.dots.map((dot, at) => (
                 <circle key={at} class="task" cx={x(dot)} cy={y} r="3" />

@@ -206,7 +206,7 @@ function Overall({ index, setting, rows, metrics }: { index: Index; setting: Set
               <th>{setting.sides[1].name} higher</th>
               <th>lower</th>
               <th>{exact ? "Tasks" : "Pairs"}</th>
-              {exact && <th title="The least true difference that so many tasks show with 80 % power">Would show from</th>}
+              {exact && <th title="The least true difference that so many tasks show with 80 % power">Least detectable</th>}
             </tr>
           </thead>
           <tbody>
@@ -300,13 +300,14 @@ function OneMetric({ index, metric, one, other, sides, all, pair }: { index: Ind
   const [more, setMore] = useState(false);
   const pairs = useMemo(() => matched(one?.items ?? [], other?.items ?? []), [one, other]);
   const both = pairs.filter(([a, b]) => a && b);
-  const shown = (all ? pairs : pairs.filter(([a, b]) => differ(metric, a, b))).sort((a, b) => Number(!(a[0] && a[1])) - Number(!(b[0] && b[1])));
+  const shown = all ? both : both.filter(([a, b]) => differ(metric, a, b));
+  const alone = pairs.filter(([a, b]) => !a || !b);
   const link = (place: Place, unit: Unit | undefined, item?: Item) =>
     reportHref(place.run, pair.task, place.system, { metric, item: item?.id ?? "", judge: unit && unit.judge !== index.runs[place.run]!.judges[0] ? unit.judge : "" });
   const cut = more ? shown : shown.slice(0, 12);
   return (
     <section>
-      <h3>{titleOf(index, metric)} <small>{both.length} in common, {plural(shown.filter(([a, b]) => a && b).length, "difference")}{both.length < pairs.length && `, ${pairs.length - both.length} on one side only`}</small></h3>
+      <h3>{titleOf(index, metric)} <small>{both.length ? `${plural(both.length, "item")} in common` : "nothing in common"}{both.length > 0 && !all && `, ${shown.length} of them different`}</small></h3>
       <div class="heads">
         {[one, other].map((unit, n) => (
           <a key={n} href={link(n ? pair.other : pair.one, unit)}>
@@ -323,13 +324,31 @@ function OneMetric({ index, metric, one, other, sides, all, pair }: { index: Ind
         </div>
       ))}
       {shown.length > cut.length && <button class="more" onClick={() => setMore(true)}>{plural(shown.length - cut.length, "more item")}</button>}
-      {shown.length === 0 && <p class="dim">No item differs.</p>}
+      {shown.length === 0 && both.length > 0 && <p class="dim">No item differs.</p>}
+      {alone.length > 0 && (
+        <details>
+          <summary>{plural(alone.length, "item")} on one side only</summary>
+          <div class="against lists">
+            {[0, 1].map((n) => (
+              <ul key={n}>
+                {alone.map((pair) => pair[n]).filter((item) => item !== undefined).map((item) => (
+                  <li key={item.id}>
+                    <a class="half" href={link(n ? pair.other : pair.one, n ? other : one, item)}>
+                      <Badge verdict={verdictOf(metric, item)} /> <span dir="auto">{item.text}</span>
+                    </a>
+                  </li>
+                ))}
+              </ul>
+            ))}
+          </div>
+        </details>
+      )}
     </section>
   );
 }
 
 function Half({ metric, item, href }: { metric: string; item?: Item; href: string }) {
-  if (!item) return <div class="half dim">not there</div>;
+  if (!item) return null;
   const quote = item.evidence?.find((one) => one.stance !== "neither");
   return (
     <a class="half" href={href}>

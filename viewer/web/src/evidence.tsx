@@ -36,10 +36,10 @@ export function ItemView({ unit, item, claim, pages, calls, trace, also, onOpen 
     <div class="item">
       <p class="verdict">
         <Badge verdict={verdict} />
-        {item.reason && <span class="reason" dir="auto">{inWords(item.reason)}</span>}
+        {item.reason && !same(item.reason, verdict.word) && <span class="reason" dir="auto">{inWords(item.reason)}</span>}
       </p>
       <p class="claim" dir="auto">{item.text}</p>
-      <Flags flags={item.flags} />
+      <Flags flags={item.flags} hide={SAID} />
       {also.length > 0 && (
         <p class="also">
           {also.map((one) => (
@@ -69,10 +69,16 @@ export function ItemView({ unit, item, claim, pages, calls, trace, also, onOpen 
   );
 }
 
+/** Whether a reason only says again what the verdict says. */
+const same = (reason: string, word: string) => inWords(reason).toLowerCase().replace(/^the /, "") === word;
+
+/** Flags that verdict and reason tell already. */
+const SAID = ["no_independent_evidence", "dead_citation", "number_not_in_report"];
+
 function Values({ metric, item }: { metric: string; item: Item }) {
   const pairs: [string, string][] = [];
   const { detail = {} } = item;
-  if (item.value != null && item.outcome) pairs.push(["value", scaleOf(metric, item)]);
+  if (item.outcome && scaleOf(metric, item)) pairs.push(["value", scaleOf(metric, item)]);
   for (const name of ["coherence", "validity"]) if (typeof detail[name] === "number") pairs.push([name, `${detail[name]} of 10`]);
   for (const [name, value] of Object.entries(detail))
     if (!KNOWN.has(name) && (typeof value === "number" || typeof value === "string" || typeof value === "boolean") && value !== "")
@@ -207,7 +213,7 @@ function PageText({ page, spans, whole }: { page: Page; spans: [number, number][
     <blockquote class={whole ? "page" : ""} dir="auto" ref={(here) => { if (whole) here?.querySelector("mark")?.scrollIntoView({ block: "nearest" }); }}>
       {kept.map(([start, text], number) => {
         const pieces = cutAt(text, start, spans);
-        const shown = whole ? pieces : near(pieces);
+        const shown = whole ? pieces : near(pieces).map((piece) => ({ ...piece, text: piece.text.replace(/\s*\n\s*/g, " ") }));
         return (
           <span key={start}>
             {(number > 0 || (whole ? start > 0 : false)) && <span class="gap"> […] </span>}

@@ -9,12 +9,14 @@ const SCALES: Record<string, [low: number, high: number]> = {
   rq: [0, 20],
   da: [1, 10],
   dre_quality: [0, 10],
+  race: [0, 10],
 };
 
 const WORDS: Record<string, Record<string, string>> = {
   kic: { yes: "stated", no: "missing" },
   ci: { no: "page does not say it", supported: "page says it", partly_supported: "page says part of it", contradicted: "page says otherwise" },
   fact: { no: "page does not say it", supported: "page says it" },
+  dre_facts: { supported: "right", contradicted: "wrong", undecided: "unknown" },
 };
 
 export interface Verdict {
@@ -45,7 +47,8 @@ function numbers(value: Json | undefined): number[] {
 
 export function scaleOf(metric: string, item: Item): string {
   const scale = SCALES[metric];
-  return scale && item.value != null ? `${trim(item.value)} of ${scale[1]}` : item.value != null ? trim(item.value) : "";
+  if (item.value == null) return "";
+  return scale ? `${trim(item.value)} of ${scale[1]}` : item.outcome ? "" : trim(item.value);
 }
 
 const trim = (value: number) => String(Math.round(value * 10) / 10);

@@ -91,12 +91,12 @@ function Notices({ index, head, run }: { index: Index; head: Head; run: number }
     return head.state === "finished" && expected > 0 && cells.filter((cell) => cell[3] === "s").length / expected < head.floor;
   });
   const notes: preact.ComponentChild[] = [];
-  if (head.state !== "finished") notes.push(<>This run is {stateWord(head.state)}{head.reason ? `: ${head.reason}` : ""}. The same command continues it.</>);
+  if (head.state !== "finished" && !(head.state === "unknown" && head.cells.flat().length >= countsOf(head).expected)) notes.push(<>This run is {stateWord(head.state)}{head.reason ? `: ${head.reason}` : ""}. The same command continues it.</>);
   for (const one of head.agreement)
     notes.push(
       <>
-        <b>{one.judge}</b> and people: {one.measure} {one.value.toFixed(2)}
-        {one.chance !== null && ` (guessing: ${one.chance.toFixed(2)})`} on {one.what}, {one.n.toLocaleString("en")} labels of {one.data}.
+        How far <b>{one.judge}</b> agrees with people on “{one.what}”: {one.measure} {one.value.toFixed(2)}
+        {one.chance !== null && `, by guessing ${one.chance.toFixed(2)}`} <small>{one.n.toLocaleString("en")} labels, {one.data}</small>
       </>,
     );
   if (below.length)

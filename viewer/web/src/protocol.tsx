@@ -151,8 +151,10 @@ function Question({ question, tag, children, part, ratings, rate, rating, picked
             {wrong.map((one) => <span key={one.rule} class="badge part">{one.message}</span>)}
           </p>
         )}
-        {question.provenance.map((one, number) => <From key={number} from={one} page={part.pages[one.key]} />)}
         {rating && <Marks rating={ratings[question.id] ?? {}} onRate={(changes) => rate(question.id, changes)} name={question.id} />}
+      </div>
+      <div class="sources-of">
+        {question.provenance.map((one, number) => <From key={number} from={one} page={part.pages[one.key]} />)}
       </div>
     </article>
   );

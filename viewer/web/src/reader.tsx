@@ -108,7 +108,7 @@ function Marked({ notes, open, onOpen, children }: { notes: Note[]; children: pr
   return (
     <mark
       class={`${(at >= 0 ? notes[at]! : worst).tone}${at >= 0 ? " chosen" : ""}`}
-      data-items={notes.map(key).join(" ")}
+      data-items={notes.map(key).join("\n")}
       onClick={(event) => {
         if (event.target instanceof Element && event.target.closest("a")) return;
         if (!getSelection()?.toString()) onOpen(next.metric, next.item);

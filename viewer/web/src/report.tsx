@@ -61,9 +61,9 @@ function Loaded({ index, run, route, change, head, number, report }: LoadedProps
   useEffect(() => {
     const key = `${metric}|${wanted}`;
     const marks = [...document.querySelectorAll(".reader mark")];
-    if (open) reveal(marks.find((mark) => mark.getAttribute("data-items")?.split(" ").includes(key)));
-    if (panel.current) panel.current.scrollTop = 0;
     document.body.classList.toggle("item-open", open !== undefined);
+    if (open) reveal(marks.find((mark) => mark.getAttribute("data-items")?.split("\n").includes(key)));
+    if (panel.current) panel.current.scrollTop = 0;
     return () => document.body.classList.remove("item-open");
   }, [open, metric, wanted]);
 
@@ -267,7 +267,7 @@ function UnitList(props: { index: Index; unit: Unit; entries: Entry[]; only: str
             <button onClick={() => props.onOpen(unit.metric, item.id)}>
               <Badge verdict={verdictOf(unit.metric, item)} />
               <span class="words" dir="auto">{item.text}</span>
-              <small class="dim">{[scaleOf(unit.metric, item) && item.outcome ? scaleOf(unit.metric, item) : "", inWords(item.reason ?? "").slice(0, 140), typeof item.detail?.url === "string" && unit.metric === "ci" ? item.detail.url.replace(/^https?:\/\/(www\.)?/, "").slice(0, 70) : ""].filter(Boolean).join(" · ")}</small>
+              <small class="dim">{[scaleOf(unit.metric, item) && item.outcome ? scaleOf(unit.metric, item) : "", inWords(item.reason ?? "").slice(0, 140), typeof item.detail?.url === "string" && unit.metric !== "kic" ? item.detail.url.replace(/^https?:\/\/(www\.)?/, "").slice(0, 70) : ""].filter(Boolean).join(" · ")}</small>
             </button>
           </li>
         ))}

@@ -2,7 +2,7 @@
 import { useMemo } from "preact/hooks";
 import { CallRow } from "./calls";
 import type { Call, CallsPart, Index, Item, Step, Unit } from "./data";
-import { verdictOf } from "./items";
+import { isObject, verdictOf } from "./items";
 import { href, type Route } from "./route";
 import { reportHref, titleOf } from "./run";
 import { loadCalls, loadReport } from "./store";
@@ -39,6 +39,7 @@ export function TracePage({ index, run, route }: Props) {
         </p>
       </header>
       {unit && <Steps unit={unit} calls={calls.value} picked={route.query.item ?? ""} back={(item) => reportHref(run, task, system, { metric, item, judge: route.query.judge ?? "" })} />}
+      {unit && <Stages unit={unit} calls={calls.value} picked={route.query.item ?? ""} back={(item) => reportHref(run, task, system, { metric, item, judge: route.query.judge ?? "" })} />}
       <Calls part={calls.value} name={`${metric}|${judge}|${repeat}`} detail={index.detail} />
       {calls.value?.units.claims && calls.value.units.claims.length > 0 && <Calls part={calls.value} name="claims" detail={index.detail} title="How the claims were taken out of the report" />}
     </main>
@@ -66,6 +67,46 @@ function Steps({ unit, calls, picked, back }: { unit: Unit; calls?: CallsPart; p
   );
 }
 
+/** Items that went through a fixed workflow: what was asked, found, read and said, stage by stage. */
+function Stages({ unit, calls, picked, back }: { unit: Unit; calls?: CallsPart; picked: string; back: (item: string) => string }) {
+  const items = (unit.items ?? []).filter((item) => !stepsOf(item).length && (item.detail?.queries || item.detail?.pages || item.calls?.length));
+  if (!items.length) return null;
+  return (
+    <section>
+      <h2>Item by item</h2>
+      {items.map((item) => (
+        <details key={item.id} class="worked" open={item.id === picked}>
+          <summary>
+            <Badge verdict={verdictOf(unit.metric, item)} /> <span dir="auto">{item.text}</span>
+          </summary>
+          <Workflow item={item} calls={calls} />
+          <p class="end"><a href={back(item.id)}>Verdict and evidence</a></p>
+        </details>
+      ))}
+    </section>
+  );
+}
+
+function Workflow({ item, calls }: { item: Item; calls?: CallsPart }) {
+  const { queries, pages, url } = item.detail ?? {};
+  const all = Object.values(calls?.calls ?? {});
+  const find = (kind: string, subject: unknown) => all.find((call) => call.kind === kind && call.subject === subject);
+  const asked = Array.isArray(queries) ? queries.map(String) : [];
+  const read = isObject(pages) ? Object.entries(pages).map(([address, state]) => [address, String(state)] as const) : typeof url === "string" ? [[url, String(item.detail?.page ?? "")] as const] : [];
+  const said = (item.calls ?? []).map((key) => calls?.calls[key]).filter((call): call is Call => call !== undefined);
+  const line = (call: Call | undefined, kind: string, text: string, note = "") =>
+    call ? <CallRow key={text} call={call} note={note} /> : <div key={text} class="call"><span class="kind">{kind}</span><span class="subject" dir="auto">{text}</span><span class="numbers">{note}</span></div>;
+  return (
+    <ol class="timeline">
+      {asked.length > 0 && <li><h3>Asked without taking a side</h3>{asked.map((query) => line(find("search", query), "search", query))}</li>}
+      {read.length > 0 && <li><h3>Opened</h3>{read.map(([address, state]) => line(find("page", address), "page", address, state === "ok" ? "" : inWords(state)))}</li>}
+      {said.length > 0 && <li><h3>Judged</h3>{said.map((call, at) => <CallRow key={call.key} call={call} note={item.detail?.queries ? stanceWord(item.evidence?.[at]?.stance) : ""} />)}</li>}
+    </ol>
+  );
+}
+
+const stanceWord = (stance: string | undefined) => ({ supports: "for it", refutes: "against it", partly: "for a part of it", neither: "decides nothing" })[stance ?? ""] ?? "";
+
 export function stepsOf(item: Item): Step[] {
   const steps = item.detail?.steps;
   return Array.isArray(steps) ? (steps as unknown as Step[]) : [];
@@ -82,14 +123,13 @@ function OneStep({ step, calls }: { step: Step; calls?: CallsPart }) {
         const args = Object.entries(tool.arguments ?? {});
         return (
           <div key={number} class="tool">
-            <p>
+            {call ? <CallRow call={call} name={tool.tool.replaceAll("_", " ")} note={tool.failed} /> : <p>
               <b>{tool.tool.replaceAll("_", " ")}</b>{" "}
               {args.map(([name, value]) => (
                 <span key={name} class="argument" dir="auto">{name === "url" ? <Out href={String(value)}>{String(value).slice(0, 160)}</Out> : `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`}</span>
               ))}
               {tool.failed && <span class="bad" dir="auto"> {tool.failed}</span>}
-            </p>
-            {call && <CallRow call={call} />}
+            </p>}
           </div>
         );
       })}

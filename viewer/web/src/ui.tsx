@@ -136,5 +136,7 @@ export function useKeys(keys: Record<string, () => void>): void {
 export function reveal(element: Element | null | undefined, block: ScrollLogicalPosition = "center"): void {
   if (!element) return;
   const box = element.getBoundingClientRect();
-  if (box.top < 80 || box.bottom > innerHeight - 40) element.scrollIntoView({ block });
+  const sheet = innerWidth <= 900 && document.body.classList.contains("item-open");
+  if (sheet) element.scrollIntoView({ block: "start" });
+  else if (box.top < 80 || box.bottom > innerHeight - 40) element.scrollIntoView({ block });
 }

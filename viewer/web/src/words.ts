@@ -85,6 +85,7 @@ export const kindWord = (kind: string) => KINDS[kind] ?? kind;
 
 const STATES: Record<string, string> = {
   running: "not finished",
+  unknown: "not finished",
   interrupted: "stopped by hand",
   budget: "stopped: the budget was reached",
   refused: "stopped: the account was refused",
