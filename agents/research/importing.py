@@ -29,7 +29,7 @@ def import_reports(source: Path, system: str, file: ReportsFile, tasks: Sequence
     """Take the reports of ``source`` (whatever ``load_reports`` reads) into ``file``, each under its task's id.
 
     From a folder with reports of several systems those called ``system`` are taken. With ``tasks`` each report is
-    joined to one, by id or by prompt; without, reports must carry ids. Raises InputError.
+    joined to one, by id or by prompt; without, reports must carry id and prompt. Raises InputError.
     """
     pairs = _placed(_of_system(load_reports(source, clean=False), system, source), list(tasks), source)
     twice = [id for id, count in Counter(task.id for task, _ in pairs).items() if count > 1]
@@ -67,10 +67,11 @@ def _placed(reports: list[Report], tasks: list[Task], source: Path) -> list[tupl
             if report.task_id is None or report.task_id in ids:
                 wanted.append(report)
         return join(wanted, tasks)
-    bare = next((report for report in reports if report.task_id is None), None)
-    if bare is not None:
-        raise InputError(f"report {bare.id!r} does not say which task it answers; give --tasks", path=source)
-    return [(Task(id=str(report.task_id), prompt=report.prompt or str(report.task_id)), report) for report in reports]
+    found = [(Task(id=r.task_id, prompt=r.prompt), r) for r in reports if r.task_id and r.prompt]
+    if len(found) < len(reports):
+        bare = next(report for report in reports if not (report.task_id and report.prompt))
+        raise InputError(f"report {bare.task_id or bare.id!r} does not say what it answers; give --tasks", path=source)
+    return found
 
 
 def _listed(report: Report) -> tuple[Json, ...]:
