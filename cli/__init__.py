@@ -13,31 +13,45 @@ import click
 
 __all__ = ["VERBS", "Verbs", "command", "main", "run"]
 
-VERBS = {
-    "evaluate": "Judge one or more reports against their query.",
-    "run": "Evaluate systems on tasks, as eval.toml asks.",
-    "tasks": "Make research tasks, and have people review them.",
-    "collect": "Have a system write its reports, and keep them.",
-    "proxy": "Record a system's model calls on their way.",
-    "bench": "Collect, judge, compare and show, on a benchmark's tasks.",
-    "compare": "Compare systems or judges over finished runs.",
-    "study": "Experiments on judges, metrics and protocols.",
-    "show": "Show what a run found, with the evidence.",
-    "export": "Write a run as CSV, Parquet, for pandas or Inspect AI.",
-    "peers": "Write a run's results in the peers' own files.",
-    "merge": "Join shards, or runs over different tasks, into one run.",
-    "view": "Show a run, two runs or a protocol as one page.",
-    "protocol": "Create, show or check an evaluation protocol.",
-    "replay": "Run a finished run again from its ledger and compare.",
-    "ledger": "Show, export or import what was asked outside.",
-    "lint": "Read a report without a model: counts, citations, lints.",
-    "read": "Show a page as the tools see it.",
-    "search": "Search as the tools do.",
-    "corpus": "Freeze a piece of the web into one file.",
-    "doctor": "Say what is configured, reachable and missing.",
-    "demo": "Judge three example reports with the embedded judge.",
+SECTIONS: dict[str, dict[str, str]] = {
+    "Judge": {
+        "evaluate": "Judge one or more reports against their query.",
+        "run": "Evaluate systems on tasks, as eval.toml asks.",
+        "bench": "Collect, judge, compare and show, on a benchmark's tasks.",
+        "lint": "Read a report without a model: counts, citations, lints.",
+        "demo": "Judge three example reports with the embedded judge.",
+    },
+    "See and compare": {
+        "show": "Show what a run found, with the evidence.",
+        "view": "Show a run, two runs or a protocol as one page.",
+        "compare": "Compare systems or judges over finished runs.",
+        "study": "Experiments on judges, metrics and protocols.",
+    },
+    "Prepare": {
+        "protocol": "Create, show, check, compare or rate evaluation protocols.",
+        "tasks": "Make research tasks, and have people review them.",
+        "collect": "Have a system write its reports, and keep them.",
+        "proxy": "Record a system's model calls on their way.",
+    },
+    "Keep and pass on": {
+        "export": "Write a run as CSV, Parquet, for pandas or Inspect AI.",
+        "peers": "Write a run's results in the peers' own files.",
+        "merge": "Join shards, or runs over different tasks, into one run.",
+        "replay": "Run a finished run again from its ledger and compare.",
+        "ledger": "Show, export or import what was asked outside.",
+    },
+    "Look around": {
+        "search": "Search as the tools do.",
+        "read": "Show a page as the tools see it.",
+        "corpus": "Freeze a piece of the web into one file.",
+        "doctor": "Say what is configured, reachable and missing.",
+    },
 }
-"""Verb to its line in the help; the verb's module has the same name and its command is called ``command``."""
+"""What the help shows: sections of verbs with their lines. A verb's command is called ``command`` in its module."""
+
+VERBS = {verb: line for verbs in SECTIONS.values() for verb, line in verbs.items()}
+MODULES = {"run": "run_verb"}
+"""Modules with another name than their verb: this package has a function ``run``."""
 
 EXAMPLES = """\b
 Examples:
@@ -59,13 +73,14 @@ class Verbs(click.Group):
         """Import the verb's module."""
         if cmd_name not in VERBS:
             return None
-        command: click.Command = import_module(f".{cmd_name}", __name__).command
+        command: click.Command = import_module(f".{MODULES.get(cmd_name, cmd_name)}", __name__).command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the list without importing any of them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(VERBS.items()))
+        for section, verbs in SECTIONS.items():
+            with formatter.section(section):
+                formatter.write_dl(list(verbs.items()))
 
 
 def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:

@@ -7,9 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from dream_eval.cli import run
+from dream_eval.cli import VERBS, run
 
-VERBS = ("evaluate", "protocol", "replay", "ledger", "lint", "read", "search", "corpus", "doctor", "demo")
 DREAM = [sys.executable, "-c", "from dream_eval.cli import main; main()"]
 
 

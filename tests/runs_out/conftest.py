@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dream_eval.cli import run  # here: a verb of this name takes its place once it is imported
+from dream_eval.cli import run
 from dream_eval.ledger import Mode
 from dream_eval.models import Limits
 from dream_eval.runs.api import prepare
