@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from .studying import Wishes, conduct, given_reports, protocol_options, setup_of, study_options
+from .studying import Wishes, conduct, given_reports, metrics_for, protocol_options, setup_of, study_options
 
 EXAMPLES = """\b
 Examples:
@@ -25,6 +25,7 @@ Examples:
 @click.option("--max", "most", type=click.IntRange(1), metavar="N", help="At most N attacks, spread over families.")
 @click.option("--controls", type=click.IntRange(0, 4), default=4, metavar="N", help="Harmless insertions [default: 4]")
 @click.option("--metrics", multiple=True, metavar="LIST", help="Metrics [default: wq,kic,factuality,ci]")
+@click.option("--reference", metavar="FILE", help="Reference report of RACE [default: the demo's sound one]")
 @protocol_options
 @study_options
 def command(
@@ -35,6 +36,7 @@ def command(
     most: int | None,
     controls: int,
     metrics: tuple[str, ...],
+    reference: str | None,
     protocol: str | None,
     questions: int | None,
     reasoning: int | None,
@@ -49,7 +51,6 @@ def command(
     from ..errors import UserError
     from ..studies import attacks as study
     from ..studies.attack_data import FAMILIES, chosen
-    from ..studies.harness import chosen_metrics
 
     wish = Wishes(**wishes)
     for family in families:
@@ -58,7 +59,8 @@ def command(
     given = given_reports(
         (report,) if report else (), ("flawed.md",), query=query, tasks=tasks, protocol=protocol, most=1
     )
-    names, missing = chosen_metrics(metrics, ("wq", "kic", "factuality", "ci"))
+    against = given.reference(reference, "sound.md")
+    names, left_out = metrics_for(metrics, ("wq", "kic", "factuality", "ci"), against)
     setup = setup_of(wish, demo=given.demo, as_of=given.as_of, **given.sizes(questions, reasoning))
     out, (task, clean) = wish.folder("attacks"), given.cases[0]
     found = study.data_set(
@@ -75,10 +77,18 @@ def command(
         wish,
         setup,
         study.plan(setup, found, names, protocols=given.to_make(names)),
-        lambda bench: study.run(bench, found, names, out, protocol=given.protocols.get(task.prompt), seed=wish.seed),
+        lambda bench: study.run(
+            bench,
+            found,
+            names,
+            out,
+            protocol=given.protocols.get(task.prompt),
+            reference=against,
+            seed=wish.seed,
+        ),
         written=(
             f"data set: {len(found.attacked)} attacks on {clean.id} in {out}/data/attacks.json",
             *found.left_out,
-            *given.left_out(missing),
+            *left_out,
         ),
     )

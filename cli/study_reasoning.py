@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from .studying import Wishes, conduct, given_reports, protocol_options, setup_of, study_options
+from .studying import Wishes, conduct, given_reports, metrics_for, protocol_options, setup_of, study_options
 
 EXAMPLES = """\b
 Examples:
@@ -22,7 +22,7 @@ Examples:
 @click.option("--tasks", metavar="FILE", help="Tasks that the reports belong to, by id or by prompt.")
 @click.option("--flaws", default="unsupported,circular,selective", metavar="LIST", help="Which flaws [default: all]")
 @click.option("--metrics", multiple=True, metavar="LIST", help="Metrics to compare [default: rq,race]")
-@click.option("--reference", metavar="FILE", help="Reference report of RACE [default: the sound twin]")
+@click.option("--reference", metavar="FILE", help="Reference report of RACE [default: the demo's flawed one]")
 @protocol_options
 @study_options
 def command(
@@ -44,11 +44,11 @@ def command(
     sound reports are used, offline.
     """
     from ..studies import reasoning as study
-    from ..studies.harness import chosen_metrics
 
     wish = Wishes(**wishes)
     given = given_reports(reports, ("sound.md", "uncited.md"), query=query, tasks=tasks, protocol=protocol)
-    names, missing = chosen_metrics(metrics, ("rq", "race"))
+    against = given.reference(reference, "flawed.md")
+    names, left_out = metrics_for(metrics, ("rq", "race"), against)
     setup = setup_of(wish, demo=given.demo, as_of=given.as_of, **given.sizes(questions, reasoning))
     pairs = study.pairs_of(given.cases, [flaw.strip() for flaw in flaws.split(",") if flaw.strip()], seed=wish.seed)
     out = wish.folder("reasoning")
@@ -64,8 +64,8 @@ def command(
             names,
             out,
             protocols=given.protocols,
-            reference=given.one_report(reference),
+            reference=against,
             seed=wish.seed,
         ),
-        written=(f"data set: {len(pairs)} pairs in {out}/data/pairs.json", *given.left_out(missing)),
+        written=(f"data set: {len(pairs)} pairs in {out}/data/pairs.json", *left_out),
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from .studying import Wishes, conduct, given_reports, protocol_options, setup_of, study_options
+from .studying import Wishes, conduct, given_reports, metrics_for, protocol_options, setup_of, study_options
 
 EXAMPLES = """\b
 Examples:
@@ -25,7 +25,7 @@ Examples:
 @click.option("--query", metavar="TEXT|@FILE", help="What the reports answer.")
 @click.option("--tasks", metavar="FILE", help="Tasks that the reports belong to, by id or by prompt.")
 @click.option("--metrics", multiple=True, metavar="LIST", help="Metrics to compare [default: kic,factuality,race]")
-@click.option("--reference", metavar="FILE", help="Reference report of RACE [default: the newest version]")
+@click.option("--reference", metavar="FILE", help="Reference report of RACE [default: the demo's uncited one]")
 @protocol_options
 @study_options
 def command(
@@ -48,7 +48,6 @@ def command(
     before. Without either the demo's sound report is aged, offline.
     """
     from ..studies import aging
-    from ..studies.harness import chosen_metrics
 
     wish = Wishes(**wishes)
     days = dict(read_dated(one) for one in dated)
@@ -60,7 +59,8 @@ def command(
         protocol=protocol,
         most=len(days) or 1,
     )
-    names, missing = chosen_metrics(metrics, ("kic", "factuality", "race"))
+    against = given.reference(reference, "uncited.md")
+    names, left_out = metrics_for(metrics, ("kic", "factuality", "race"), against)
     setup = setup_of(wish, demo=given.demo, as_of=given.as_of, **given.sizes(questions, reasoning))
     versions = aging.given_versions(
         [report for _, report in given.cases], list(days), facts=facts, cuts=cuts, demo=given.demo
@@ -79,10 +79,10 @@ def command(
             names,
             out,
             protocol=given.protocols.get(task.prompt),
-            reference=given.one_report(reference),
+            reference=against,
             seed=wish.seed,
         ),
-        written=(f"data set: {len(versions)} versions in {out}/data", *given.left_out(missing)),
+        written=(f"data set: {len(versions)} versions in {out}/data", *left_out),
     )
 
 

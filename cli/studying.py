@@ -162,21 +162,40 @@ class GivenReports:
         prompts = {task.prompt for task, _ in self.cases}
         return len(prompts - set(self.protocols)) if needs(metrics, "protocol.") else 0
 
-    def one_report(self, file: str | None) -> Report | None:
-        """The report in a file. Raises InputError, UserError."""
+    def reference(self, file: str | None, demo: str) -> Report | None:
+        """The reference report of RACE: the file's, else on the demo's reports the demo's ``demo``.
+
+        Raises InputError, UserError.
+        """
         from ..errors import UserError
         from ..reports import load_reports
+        from ..runs.faults import demo_folder
 
-        if file is None:
+        if file is None and not self.demo:
             return None
-        found = load_reports(Path(file))
+        found = load_reports(Path(file) if file else demo_folder() / demo)
         if len(found) != 1:
             raise UserError(f"{file}: holds {len(found)} reports, wanted is one")
         return found[0]
 
-    def left_out(self, metrics: Sequence[str]) -> tuple[str, ...]:
-        """A line on metrics that this version does not have."""
-        return (f"left out: {', '.join(metrics)} (no such metric in this version)",) if metrics else ()
+
+def metrics_for(
+    wanted: Sequence[str], default: Sequence[str], reference: Report | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Metrics to measure, and lines on those of ``default`` that are left out. Raises UserError.
+
+    RACE compares with a reference report: without one it is left out, or refused where it was asked for.
+    """
+    from ..errors import UserError
+    from ..studies.harness import chosen_metrics, needs
+
+    names, missing = chosen_metrics(wanted, default)
+    alone = [name for name in names if reference is None and needs((name,), "reference")]
+    if alone and wanted:
+        raise UserError(f"{', '.join(alone)} needs a reference report: give one with --reference FILE")
+    lines = [f"left out: {', '.join(missing)} (no such metric in this version)"] if missing else []
+    lines += [f"left out: {', '.join(alone)} (no reference report: --reference FILE)"] if alone else []
+    return tuple(name for name in names if name not in alone), tuple(lines)
 
 
 def given_reports(

@@ -172,25 +172,31 @@ def _all(found: DataSet) -> tuple[Attacked, ...]:
 
 
 async def run(
-    bench: Bench, found: DataSet, metrics: Sequence[str], out: Path, *, protocol: Protocol | None = None, seed: int = 0
+    bench: Bench,
+    found: DataSet,
+    metrics: Sequence[str],
+    out: Path,
+    *,
+    protocol: Protocol | None = None,
+    reference: Report | None = None,
+    seed: int = 0,
 ) -> Sheet:
     """Measure the clean report, the controls and all attacks, and write the outcome to ``out``."""
     if protocol is None and needs(metrics, "protocol."):
         protocol = await bench.protocol(found.task)
     wanted: list[tuple[Attacked | None, str]] = [(None, metric) for metric in metrics]
     wanted += [(one, metric) for one in _all(found) for metric in metrics_of(one, metrics)]
-    cells = await bench.each(_cell(bench, found, one, metric, protocol) for one, metric in wanted)
-    measured = await bench.measure(cells)
+
+    async def cell(one: Attacked | None, metric: str) -> Cell:
+        report = found.clean if one is None else one.report
+        search = (f"corpus:{one.corpus}",) if one is not None and one.corpus is not None else ()
+        case = await bench.case(metric, found.task, report, protocol=protocol, reference=reference)
+        return Cell(f"{one.attack.id if one else 'clean'}/{metric}", metric, case, search)
+
+    measured = await bench.measure(await bench.each(cell(one, metric) for one, metric in wanted))
     sheet = sheet_of(bench, found, metrics, measured, seed=seed)
     save(sheet, scores_of(measured), out)
     return sheet
-
-
-async def _cell(bench: Bench, found: DataSet, one: Attacked | None, metric: str, protocol: Protocol | None) -> Cell:
-    report = found.clean if one is None else one.report
-    search = (f"corpus:{one.corpus}",) if one is not None and one.corpus is not None else ()
-    case = await bench.case(metric, found.task, report, protocol=protocol, reference=found.clean)
-    return Cell(f"{one.attack.id if one else 'clean'}/{metric}", metric, case, search)
 
 
 # --- what it says ----------------------------------------------------------------------------------------------------

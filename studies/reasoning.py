@@ -142,9 +142,7 @@ def pairs_of(cases: Sequence[tuple[Task, Report]], flaws: Sequence[str], *, seed
             text, changes = FLAWS[flaw](report, random.Random(f"{seed}/{report.digest}/{flaw}"))
             if not changes:
                 continue
-            flawed = read_report(
-                text, id=f"{name}-{flaw}", task_id=report.task_id, prompt=report.prompt, clean=False
-            )
+            flawed = read_report(text, id=f"{name}-{flaw}", task_id=report.task_id, prompt=report.prompt, clean=False)
             found.append(Pair(name, flaw, task, report, flawed, changes))
     if not found:
         raise UserError("no report has a place for any of these flaws: give others")
@@ -243,8 +241,8 @@ async def run(
                 made[task.prompt] = await bench.protocol(task)
 
     async def cell(name: str, pair: Pair, report: Report, metric: str) -> Cell:
-        protocol, against = made.get(pair.task.prompt), reference or pair.sound
-        case = await bench.case(metric, pair.task, report, protocol=protocol, reference=against)
+        protocol = made.get(pair.task.prompt)
+        case = await bench.case(metric, pair.task, report, protocol=protocol, reference=reference)
         return Cell(f"{name}/{metric}", metric, case)
 
     reports = {name: (pair, report) for pair in pairs for name, report in pair.twins}
@@ -335,5 +333,5 @@ KNOWN = {"rq": known.REASONING_RQ, "race": known.REASONING_RACE}
 DIFFERENCES = (
     "flaws are put in by code, the paper's reports were flawed on purpose in a way that is not described",
     "several flaws of one report are pairs here; the paper has ten reports on ten queries",
-    "RACE is against the sound twin unless --reference says otherwise; the paper's reference is not known",
+    "RACE is against another report on the query; the paper's reference is not known",
 )

@@ -16,7 +16,9 @@ from dream_eval.reports import load_reports, read_report
 from dream_eval.runs.faults import demo_folder
 from dream_eval.studies import aging, reasoning
 from dream_eval.studies.harness import open_bench
+from rubrics import asked, is_comparing
 from servers.chat import ScriptedChat, last_user
+from world import CITED
 
 TASK = Task(id="t", prompt="What is known about the Lindow barrage?")
 GOOD = """\
@@ -232,5 +234,28 @@ def test_the_commands_plan_without_a_judge(chat, tmp_path, monkeypatch, capsys):
     (tmp_path / "r.md").write_text(GOOD)
     assert dream(["study", "time", "--age", "r.md", "--query", "x"]) == 2
     assert "--facts" in capsys.readouterr().err
+    assert dream(["study", "reasoning", "--reports", "r.md", "--query", "x", "--metrics", "race"]) == 2
+    assert "race needs a reference report" in capsys.readouterr().err
     assert dream(["study", "reasoning", "--reports", "r.md"]) == 2
     assert "--query" in capsys.readouterr().err
+
+
+async def test_race_by_one_rubric_against_another_report(chat, works, setup_for, facts, tmp_path):
+    """A judge that counts nothing: both articles are alike to it, so RACE stays at 50 however old the report is."""
+    dimensions = {"comprehensiveness": 3, "insight": 4, "instruction_following": 2, "readability": 1}
+    criteria = {
+        f"d{n}": [{"criterion": f"What the {word} cost.", "weight": 1}, {"criterion": f"Who owns {word}.", "weight": 1}]
+        for n, word in enumerate(("copper lines", "village roofs", "old turbines", "winter storage"), 1)
+    }
+    chat.on(lambda body: "Give each dimension its weight" in last_user(body), {"weights": dimensions})
+    chat.on(lambda body: "For each dimension give" in last_user(body), criteria)
+    chat.on(is_comparing, lambda body: {id: {"why": "It is so.", "a": 6, "b": 6} for id in asked(body)})
+    (tmp_path / "cited.md").write_text(CITED)
+    report = load_reports(tmp_path / "cited.md")[0]
+    versions = aging.versions_of(report, aging.load_ageing(facts), [])
+    async with open_bench(setup_for(chat, works[1]), "study") as bench:
+        other = read_report(GOOD, id="other")
+        sheet = await aging.run(bench, TASK, versions, ("race",), tmp_path / "out", reference=other)
+    assert [row[3] for row in sheet.tables[0].rows] == [50.0, 50.0]
+    assert sheet.known[0].ours == "50.00, 50.00"
+    assert sum("Give each dimension its weight" in last_user(body) for body in chat.requests) == 1
