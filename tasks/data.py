@@ -78,24 +78,30 @@ class Qualification(Frozen):
     """Needs several sources, held against each other."""
     depth: Sure
     """Needs several steps, one building on another."""
-    fits: Sure
-    """Subject and difficulty suit the person."""
+    fits: Sure | None
+    """Subject and difficulty suit the person; None: the embedded judge is not asked."""
     reason: str = ""
 
     @property
+    def said(self) -> dict[str, Sure]:
+        """What was said, by name."""
+        given = {"current": self.current, "sources": self.sources, "depth": self.depth, "fits": self.fits}
+        return {name: sure for name, sure in given.items() if sure is not None}
+
+    @property
     def values(self) -> tuple[float, ...]:
-        """The four as numbers in [0, 1]."""
-        return tuple(one.value_01 for one in (self.current, self.sources, self.depth, self.fits))
+        """The same as numbers in [0, 1]."""
+        return tuple(sure.value_01 for sure in self.said.values())
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def confidence(self) -> float:
-        """The weakest of the four, in [0, 1]: all of them are needed."""
+        """The weakest of them, in [0, 1]: all are needed."""
         return min(self.values)
 
     @property
     def strength(self) -> float:
-        """Mean of the four, in [0, 1]: for ranking."""
+        """Their mean, in [0, 1]: for ranking."""
         return fmean(self.values)
 
     @property

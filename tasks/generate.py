@@ -15,7 +15,7 @@ from ..ledger import Budget, Ledger, Mode, Totals, scope
 from ..models import ChatModel, Limits, open_model
 from .account import Account, account_of
 from .choosing import ranked, shortfalls, without_doubles
-from .data import Candidate, Cell, Fate, Lost, Shortfall
+from .data import Candidate, Cell, Fate, Lost, Qualification, Shortfall
 from .filters import answer_from_memory, judge_answer, qualify
 from .making import Made, make_candidates, make_personas, persona_of
 from .order import Order
@@ -205,7 +205,7 @@ class _Work:
         verdict, calls = await qualify(one.prompt, one.persona, self.day, self.judge)
         one = one.model_copy(update={"qualification": verdict, "calls": {**one.calls, "qualification": calls}})
         if not verdict.qualified:
-            return _rejected(one, Fate.NOT_QUALIFIED, "not_qualified", _weakest(one))
+            return _rejected(one, Fate.NOT_QUALIFIED, "not_qualified", _weakest(verdict))
         text, asked = await answer_from_memory(one.prompt, one.language, self.day, self.judge)
         grades, judged = await judge_answer(one.prompt, text, self.day, self.judge)
         calls_of = {**one.calls, "answer": asked, "necessity": judged}
@@ -243,12 +243,10 @@ def told(check: FilterCheck) -> list[str]:
     ]
 
 
-def _weakest(one: Candidate) -> str:
-    assert one.qualification is not None
-    verdict = one.qualification.model_dump(mode="json", include={"current", "sources", "depth", "fits"})
-    values = dict(zip(verdict, one.qualification.values, strict=True))
-    name = min(values, key=lambda key: values[key])
-    return f"{name}: {verdict[name]}"
+def _weakest(verdict: Qualification) -> str:
+    """Of equally weak statements the first."""
+    name, sure = min(verdict.said.items(), key=lambda part: part[1].value_01)
+    return f"{name}: {sure.value}"
 
 
 def _rejected(one: Candidate, fate: Fate, rule: str, reason: str) -> Candidate:
