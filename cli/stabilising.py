@@ -14,13 +14,14 @@ from ..errors import UserError
 from ..runs.api import prepare
 from ..runs.ask import Ask
 from ..runs.data import Exit, RunState
+from ..runs.plan import plan_of
 from ..runs.ready import check_ready
 from ..studies.output import latex, markdown
 from ..studies.stability import study_stability
 from ..studies.stability_tables import stability_tables
 from .comparing import show_tables
 from .evaluating import Manner, closing, go_on, make_console, run
-from .expect import expect
+from .expect import start_lines
 from .text import one_line
 
 OUT = "dream-runs/stability"
@@ -82,9 +83,9 @@ def makings(
 
 def _make(asks: Sequence[Ask], console: Console, *, plan: bool, yes: bool) -> Exit:
     for number, ask in enumerate(asks, 1):
-        before = expect(ask)
+        before = plan_of(ask)
         console.print(Text(f"making {number} of {len(asks)}", style="bold"))
-        for line in before.lines(ask):
+        for line in start_lines(ask, before):
             console.print(Text(one_line(line)), soft_wrap=True)
         if plan:
             continue

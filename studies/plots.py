@@ -244,8 +244,7 @@ def _heat(rows: Sequence[Sequence[float | None]], names: Sequence[str], title: s
     values = np.array([[np.nan if value is None else value for value in row] for row in rows], dtype=float)
     size = 1.9 + 0.5 * len(names)
     figure, axis = _new(max(size + 0.9, 4.4), max(size, 3.2))
-    map_ = colormaps["RdBu"].copy()
-    map_.set_bad("#EEEEEE")
+    map_ = colormaps["RdBu"].with_extremes(bad="#EEEEEE")
     image = axis.imshow(values, cmap=map_, vmin=-1, vmax=1)
     for (row, column), value in np.ndenumerate(values):
         text = "" if row == column else "–" if np.isnan(value) else f"{value:.2f}".replace("-", "−")
