@@ -40,8 +40,8 @@ def _object(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def read_usage(text: str, *, streamed: bool, asked: str, price: Price | None) -> Usage:
-    """What a successful call used. ``asked``: the request's text.
+def read_usage(text: str, *, streamed: bool, asked: str | None, price: Price | None) -> Usage:
+    """What a successful call used. ``asked``: the request's text; None: what the reply does not say is nothing.
 
     Where the reply does not say, tokens are estimated as an upper bound from both texts and the cost is unknown,
     unless the endpoint is free. A response that is still being worked on has used nothing yet.
@@ -55,6 +55,8 @@ def read_usage(text: str, *, streamed: bool, asked: str, price: Price | None) ->
         told = holder.get("usage")
         if isinstance(told, dict) and (usage := _told(told, price)) is not None:
             return usage
+    if asked is None:
+        return Usage()
     free = price is not None and price.cost(1, 0, 1) == 0
     return Usage(
         prompt_tokens=count_tokens(asked), completion_tokens=count_tokens(text), cost_usd=0.0 if free else None

@@ -76,6 +76,8 @@ def check(wish: Wish) -> None:
         raise UserError(f"unknown built-in system {wish.builtin!r}: {', '.join(BUILTIN)}")
     if wish.out.suffix != ".jsonl":
         raise UserError(f"--out {wish.out}: reports are written as lines of JSON; give a name that ends in .jsonl")
+    if wish.limits.memory_mb is not None and not Path("/proc/self/stat").exists():
+        raise UserError("--memory-mb needs /proc, which only Linux has; leave it out here")
     if wish.command is not None:
         read_command(wish.command)
 

@@ -105,9 +105,9 @@ class Proxy:
             ledger.hide(upstream.key)
 
     @property
-    def has_key(self) -> bool:
-        """Whether commands need none of their own."""
-        return self._upstream.key is not None
+    def key(self) -> str | None:
+        """The endpoint's key, where there is one: commands need none of their own."""
+        return self._upstream.key
 
     def admit(self, label: str, *, token: str | None = None) -> Pass:
         """A way in of its own for an attempt; ``token`` empty: the one without a token in its address."""
@@ -214,16 +214,21 @@ class Proxy:
     async def _stream(
         self, exchange: Exchange, call: _Call, reply: httpx.Response, kept: dict[str, str], *, strip: bool
     ) -> Answer:
-        """Pass events on as they come. ``strip``: without the chunk that only counts, which nobody asked for."""
+        """Pass events on as they come. ``strip``: without the chunk that only counts, which nobody asked for.
+
+        A client that leaves in the middle (many stop at a word) is charged for the whole: the rest is read and kept.
+        """
         whole: list[str] = []
         passed: list[str] = []
+        gone = False
         await exchange.start(reply.status_code, kept)
         async for event in _events(reply):
             whole.append(event)
             if strip and _only_counts(event):
                 continue
             passed.append(event)
-            await exchange.send(event.encode())
+            if not gone:
+                gone = await _is_gone(exchange, event)
         usage = read_usage("".join(whole), streamed=True, asked=call.text, price=self._upstream.price(call.model))
         return Answer({"status": reply.status_code, "headers": dict(kept), "text": "".join(passed)}, usage=usage)
 
@@ -233,7 +238,7 @@ class Proxy:
             return read_usage(text, streamed=False, asked=call.text, price=price)
         if call.method != "GET" or not call.path.startswith("/responses/") or call.path in owner.counted:
             return Usage()
-        usage = read_usage(text, streamed=False, asked="", price=price) if '"usage"' in text else Usage()
+        usage = read_usage(text, streamed=False, asked=None, price=price)
         if usage.tokens:
             owner.counted.add(call.path)
         return usage
@@ -290,6 +295,15 @@ def _read_call(exchange: Exchange, path: str) -> _Call | None:
     if not isinstance(value, dict):
         return None
     return _Call(request.method, path, dict(request.headers), value, text)
+
+
+async def _is_gone(exchange: Exchange, event: str) -> bool:
+    """Send an event; True when there is nobody any more to send it to."""
+    try:
+        await exchange.send(event.encode())
+    except Gone:
+        return True
+    return False
 
 
 async def _give(exchange: Exchange, body: Json) -> None:

@@ -46,7 +46,7 @@ class CommandSystem:
     async def report(self, asked: Asked) -> Given:
         """Run the command once."""
         async with self._way(asked) as way:
-            env = environment(way, own_key=self.proxy.has_key) if way and self.proxy else {}
+            env = environment(way, self.proxy.key) if way and self.proxy else {}
             try:
                 ended = await run_command(self.command, task_json(asked.task), self.limits, env)
                 delivery = _read(ended.stdout, ended.stderr)
@@ -81,10 +81,14 @@ def _with_refusal(lost: NoReport, way: Pass | None) -> NoReport:
     return NoReport(State.REFUSED, way.refused, code=lost.code, stderr=lost.stderr, account=True)
 
 
-def environment(way: Pass, *, own_key: bool) -> dict[str, str]:
-    """What points OpenAI's clients at the proxy, and past any other one. ``own_key``: the proxy has the key."""
+def environment(way: Pass, key: str | None) -> dict[str, str]:
+    """What points OpenAI's clients at the proxy, and past any other one. ``key``: the endpoint's.
+
+    A key in ``OPENAI_API_KEY`` that is for somebody else than this endpoint is hidden from the command, which would
+    send it there.
+    """
     env = {"OPENAI_BASE_URL": way.base_url, "OPENAI_API_BASE": way.base_url}
-    if own_key or not os.environ.get("OPENAI_API_KEY"):
+    if key is None or os.environ.get("OPENAI_API_KEY", "").strip() != key:
         env["OPENAI_API_KEY"] = PLACEHOLDER
     past = [os.environ.get("NO_PROXY") or os.environ.get("no_proxy") or "", "127.0.0.1", "localhost"]
     env["NO_PROXY"] = env["no_proxy"] = ",".join(part for part in past if part)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,26 @@ async def test_tokens_and_cost_are_known_by_task(tmp_path: Path, tasks: list[Tas
     asked.out.unlink()
     assert (await run(again, mode=Mode.REPLAY)).missing == ()
     assert {line["id"]: line["article"] for line in lines(asked.out)} == before
+
+
+@pytest.mark.parametrize(
+    ("variable", "expected"), [("OPENAI_API_KEY", "dream-proxy"), ("DREAM_API_KEY", "the real one")]
+)
+async def test_keys_for_somebody_else_are_hidden(
+    tmp_path: Path, program: Any, monkeypatch: pytest.MonkeyPatch, variable: str, expected: str
+) -> None:
+    """The key of another provider never reaches the command that is pointed at this endpoint, nor the endpoint."""
+    monkeypatch.setenv(variable, "sk-for-one-only-0001")
+    with ScriptedChat() as chat:
+        chat.always("R")
+        asked = wish(
+            tmp_path, [Task(id="t", prompt="x")], program(CALLS + "print(call('x'), os.environ['OPENAI_API_KEY'])")
+        )
+        upstream = parse_upstream(chat.url)
+        await run(replace(asked, upstream=upstream))
+        sent = chat.headers[0].get("authorization")
+    assert lines(asked.out)[0]["article"] == "R dream-proxy\n"
+    assert sent == (None if expected == "dream-proxy" else "Bearer sk-for-one-only-0001")
 
 
 async def test_a_retry_gets_answers_of_its_own(tmp_path: Path, program: Any) -> None:

@@ -168,6 +168,21 @@ async def test_streams_flow_as_they_come_and_are_counted(setup: Setup) -> None:
         assert (way.meter.prompt_tokens, way.meter.completion_tokens) == (9, 2)
 
 
+async def test_a_client_that_leaves_in_the_middle_is_counted_all_the_same(setup: Setup) -> None:
+    gate = asyncio.Event()
+    usage = {"prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11}
+    events = [chunk("one "), *[chunk("x" * 1000) for _ in range(300)], chunk("end", finish="stop"), chunk(usage=usage)]
+    setup.server.on("/chat/completions", Stream(events, gate))
+    async with setup.proxy() as (_, way, ledger):
+        async with client(way) as ai, await ai.chat.completions.create(**ASK, stream=True) as stream:
+            await anext(aiter(stream))
+        gate.set()
+        while not way.meter.calls:
+            await asyncio.sleep(0.01)
+        assert way.meter.completion_tokens == 2
+        assert ledger.totals().cut_short == 0
+
+
 async def test_who_asks_for_the_count_gets_it(setup: Setup) -> None:
     usage = {"prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11}
     setup.server.on("/chat/completions", Stream([chunk("x", finish="stop"), chunk(usage=usage), "[DONE]"]))
