@@ -21,9 +21,8 @@ def calibration_of(study: HumanStudy, labels: Path, *, today: dt.date | None = N
     ours = study.method("ours")
     if ours is None:
         raise ValueError("nothing was answered")
-    chance = 1 / len(study.labels)
     constant = study.method("constant")
-    figures = [Figure(measure="balanced accuracy", guessing=chance, **_interval(ours.balanced))]
+    figures = [Figure(measure="balanced accuracy", guessing=study.guessing, **_interval(ours.balanced))]
     usual = constant.accuracy.value if constant else None
     figures.append(Figure(measure="accuracy", guessing=usual, **_interval(ours.accuracy)))
     if ours.kappa is not None:

@@ -79,7 +79,7 @@ class MethodResult(Frozen):
     """Balanced accuracy: mean recall over the labels; guessing reaches 1 / labels."""
     kappa: Estimate | None
     f1: dict[str, Estimate]
-    """Label to F1."""
+    """Label to F1; labels that nobody gave are missing."""
     confusion: tuple[tuple[int, ...], ...]
     """Rows: what people said; columns: what the method said; in the order of ``labels``."""
     curve: tuple[Bin, ...] = ()
@@ -98,6 +98,7 @@ class HumanStudy(Frozen):
     digest: str
     """Of the labelled examples."""
     labels: tuple[str, ...]
+    """What the judge could say."""
     counts: dict[str, int]
     """Label to its number of examples."""
     sampled: str = ""
@@ -105,6 +106,11 @@ class HumanStudy(Frozen):
     methods: tuple[MethodResult, ...]
     gain: Estimate | None = None
     """Balanced accuracy of ours less that of the plain prompt, on examples that both answered, drawn together."""
+
+    @property
+    def guessing(self) -> float:
+        """Balanced accuracy of a constant answer: 1 / labels that people gave."""
+        return 1 / sum(count > 0 for count in self.counts.values())
 
     def method(self, name: Method) -> MethodResult | None:
         """A method's result, or None when it was not tried."""
@@ -158,7 +164,7 @@ def study_of(
         data=labels.name,
         kind=labels.kind,
         digest=labels.digest,
-        labels=labels.labels,
+        labels=labels.options,
         counts=labels.counts(),
         sampled=labels.sampled,
         left_out=labels.left_out,
@@ -193,7 +199,7 @@ async def _ours(example: Example, labels: LabelSet, judge: ChatModel, toolbox: T
         label = (await label_claims({"c1": example.claim}, sentences, judge, page=page.text))["c1"]
     else:
         label = await label_passage(example.claim, nearest(example, settings.window), judge, page=page.text)
-    return answer_of(label, labels.labels) if label is not None else "the judge left the claim out"
+    return answer_of(label, labels.options) if label is not None else "the judge left the claim out"
 
 
 def nearest(pair: Pair, window: int) -> tuple[str, ...]:
@@ -239,7 +245,7 @@ async def _plain(example: Example, labels: LabelSet, judge: ChatModel, toolbox: 
     del toolbox
     if isinstance(example, Preference):
         return await _plain_choice(example, labels, judge)
-    words = {PLAIN_WORDS[label]: label for label in labels.labels}
+    words = {PLAIN_WORDS[label]: label for label in labels.options}
     listed = ", ".join(word.replace("_", " ") for word in list(words)[:-1]) + f" or {list(words)[-1].replace('_', ' ')}"
     text = plain_evidence(example, judge)
     question = PLAIN_QUESTION.format(claim=example.claim, words=listed)
@@ -252,7 +258,7 @@ async def _plain(example: Example, labels: LabelSet, judge: ChatModel, toolbox: 
 async def _plain_choice(pair: Preference, labels: LabelSet, judge: ChatModel) -> Answer:
     parts = (f"Query: {pair.query}", f"First answer:\n{fence(pair.first)}", f"Second answer:\n{fence(pair.second)}")
     messages = [system("You compare answers."), user("\n\n".join((*parts, PLAIN_CHOICE)))]
-    answer = (await ask(judge, messages, _form(labels.labels), max_tokens=40)).value
+    answer = (await ask(judge, messages, _form(labels.options), max_tokens=40)).value
     label: str = getattr(answer, "verdict")  # noqa: B009
     return Answer(label, CONFIDENCE[label])
 
@@ -295,7 +301,7 @@ def result_of(method: Method, labels: LabelSet, answers: Sequence[Answer | str])
         return None
     pairs = [(example.label, answer.label) for example, answer in both]
     groups = [example.group for example, _ in both]
-    names, kappa = labels.labels, None
+    names, kappa = labels.options, None
     if len({label for pair in pairs for label in pair}) > 1:
         kappa = agreement(pairs, names, kappa_of, groups=groups)
     curve = calibration_curve([a.confidence for _, a in both], [CONFIDENCE[example.label] for example, _ in both])
@@ -321,7 +327,8 @@ def _f1(pairs: Sequence[tuple[str, str]], names: Sequence[str], groups: Sequence
         def one(counts: np.ndarray, place: int = place) -> np.ndarray:
             return f1_of(counts)[..., place]
 
-        found[name] = agreement(pairs, names, one, groups=groups)
+        if any(name in pair for pair in pairs):
+            found[name] = agreement(pairs, names, one, groups=groups)
     return found
 
 
@@ -335,11 +342,11 @@ def gain_of(labels: LabelSet, ours: Sequence[Answer | str], plain: Sequence[Answ
     if not rows:
         return None
     groups = list(dict.fromkeys(row[3] for row in rows))
-    size = len(labels.labels)
+    size = len(labels.options)
     each = np.zeros((2, len(groups), size, size))
     for people, mine, theirs, group in rows:
-        each[0, groups.index(group)] += confusion([(people, mine)], labels.labels)
-        each[1, groups.index(group)] += confusion([(people, theirs)], labels.labels)
+        each[0, groups.index(group)] += confusion([(people, mine)], labels.options)
+        each[1, groups.index(group)] += confusion([(people, theirs)], labels.options)
     value = balanced_accuracy_of(each[0].sum(0)) - balanced_accuracy_of(each[1].sum(0))
     weights = resampled_counts(len(groups))
     drawn = [balanced_accuracy_of((weights @ one.reshape(len(groups), -1)).reshape(DRAWS, size, size)) for one in each]

@@ -40,7 +40,7 @@ def _figures(study: HumanStudy) -> Table:
     notes = [f"People said: {counts}" + (f" ({study.sampled})." if study.sampled else ".")]
     notes += [f"Left out: {count} ({reason})." for reason, count in study.left_out.items()]
     notes.append(
-        f"Guessing reaches a balanced accuracy of {1 / len(study.labels):.2f}. Intervals: bootstrap over groups that "
+        f"Guessing reaches a balanced accuracy of {study.guessing:.2f}. Intervals: bootstrap over groups that "
         "belong together. lost: a call failed, no answer."
     )
     notes += [f"{NAMES[one.method]}: {one.lost} lost: {one.why_lost}" for one in _asked(study) if one.lost]
@@ -68,7 +68,10 @@ def _verdict(study: HumanStudy) -> list[str]:
 
 
 def _f1(study: HumanStudy) -> Table:
-    rows = tuple((NAMES[one.method], *(_shown(one.f1[label]) for label in study.labels)) for one in study.methods)
+    rows = tuple(
+        (NAMES[one.method], *(_shown(one.f1[label]) if label in one.f1 else "–" for label in study.labels))
+        for one in study.methods
+    )
     return Table("F1 by label", ("method", *study.labels), rows)
 
 

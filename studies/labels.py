@@ -80,6 +80,12 @@ class LabelSet(Frozen):
     """How the sample was drawn; empty: all of it."""
 
     @property
+    def options(self) -> tuple[str, ...]:
+        """What a judge may say: the labels that people used, and *neither* for pairs whether they did or not."""
+        more = () if self.kind == "preference" or NEITHER in self.labels else (NEITHER,)
+        return (*self.labels, *more)
+
+    @property
     def digest(self) -> str:
         """SHA-256 over all examples with their labels."""
         return digest([example.model_dump(mode="json") for example in self.examples])
@@ -87,7 +93,7 @@ class LabelSet(Frozen):
     def counts(self) -> dict[str, int]:
         """Label to its number of examples."""
         found = Counter(example.label for example in self.examples)
-        return {label: found[label] for label in self.labels}
+        return {label: found[label] for label in self.options}
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------

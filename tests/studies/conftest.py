@@ -17,3 +17,9 @@ def write_run(tmp_path: Path) -> Callable[..., Path]:
         return Written(tmp_path / name, score, **fields).write()  # type: ignore[arg-type]
 
     return write
+
+
+@pytest.fixture(autouse=True)
+def own_data_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Calibration records of one test are not those of another."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "user-data"))

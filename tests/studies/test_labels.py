@@ -121,7 +121,12 @@ def test_the_digest_follows_labels(tmp_path: Path) -> None:
             {"supports": 158, "refutes": 53, "neither": 737},
             {"partial support": 52},
         ),
-        ("expertqa_val_head.jsonl", "page", {"supports": 36, "partly": 14}, {"no text of the source": 41}),
+        (
+            "expertqa_val_head.jsonl",
+            "page",
+            {"supports": 36, "partly": 14, "neither": 0},
+            {"no text of the source": 41},
+        ),
         ("ragchecker_preferences_sample.json", "preference", {"second": 9, "first": 7, "tie": 4}, {}),
     ],
 )
