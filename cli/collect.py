@@ -39,7 +39,12 @@ Exit codes: 0 every task has a report, 1 error, 2 usage, 3 interrupted, 4 budget
 @click.option("--as-of", metavar="DATE", help="The built-in agent's day, where a task names none [default: today]")
 @click.option("--from", "source", metavar="PATH", help="Take reports that exist: a file, a folder, a saved page.")
 @click.option("--jobs", type=click.IntRange(1, 256), default=1, metavar="N", help="Tasks at the same time [default: 1]")
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="For one attempt.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="For one attempt [default: 1800, endpoints 3600]",
+)
 @click.option("--memory-mb", type=click.IntRange(1), metavar="MB", help="For one attempt of a command, all processes.")
 @click.option("--retries", type=click.IntRange(0, 20), default=0, metavar="N", help="More attempts after a failed one.")
 @click.option("--upstream", metavar="NAME|URL", help="Where the proxy passes a command's model calls on.")

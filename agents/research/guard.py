@@ -2,22 +2,30 @@
 
 Started by ``process.py`` as a script of its own (no import of this package): ``guard.py FD COMMAND…``. FD is the
 reading end of a pipe whose other end only the asking process holds; when that process dies, however it dies, reading
-ends and the whole process group is killed. So no agent goes on spending after a crash.
+ends and the whole session is killed. So no agent goes on spending after a crash.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 
 def _watch(lifeline: int) -> None:
-    """Wait for the end of the pipe, then end the group, this process included."""
+    """Wait for the end of the pipe, then end the session, this process last."""
     while os.read(lifeline, 1):
         pass
+    me, session = os.getpid(), os.getsid(0)
+    for place in Path("/proc").glob("[0-9]*/stat"):  # who made a process group of its own is found here
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            pid, fields = int(place.parent.name), place.read_bytes().rpartition(b")")[2].split()
+            if int(fields[3]) == session and pid != me:
+                os.kill(pid, signal.SIGKILL)
     os.killpg(0, signal.SIGKILL)
 
 

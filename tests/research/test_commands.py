@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from dream_eval.agents.research import Asked, CommandSystem, NoReport, State, read_command
-from dream_eval.agents.research.process import MAX_OUTPUT, Limits
+from dream_eval.agents.research.process import GUARD, MAX_OUTPUT, Limits
 from dream_eval.core import Task
 from dream_eval.errors import UserError
 from dream_eval.reports import load_reports
@@ -142,6 +145,29 @@ def _alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+def test_nobody_outlives_who_asked(tmp_path: Path) -> None:
+    """The asking process is gone (its end of the pipe is closed): the command and a child that left its group end."""
+    pids = tmp_path / "pids"
+    note = f"open({str(pids)!r}, 'a').write(f'{{os.getpid()}}\\n')"
+    child = f"import os, time; os.setpgid(0, 0); {note}; time.sleep(600)"
+    source = f"import os, subprocess, sys, time; subprocess.Popen([sys.executable, '-c', {child!r}]); {note}\n"
+    source += "time.sleep(600)"
+    reading, lifeline = os.pipe()
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-S", GUARD, str(reading), sys.executable, "-S", "-c", source],
+        pass_fds=(reading,),
+        start_new_session=True,
+    )
+    os.close(reading)
+    while not pids.exists() or len(pids.read_text().splitlines()) < 2:
+        assert process.poll() is None
+        time.sleep(0.01)
+    os.close(lifeline)
+    process.wait()
+    while any(_alive(int(pid)) for pid in pids.read_text().split()):
+        time.sleep(0.01)
 
 
 async def test_a_polite_end_may_tidy_up(program: Any, tmp_path: Path) -> None:
