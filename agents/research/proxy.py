@@ -127,7 +127,7 @@ class Proxy:
         """Answer one request."""
         target = _TARGET.match(exchange.request.target)
         found = self._passes.get(target["token"] or "") if target else None
-        if target is None or found is None or not _PATHS.match(target["path"]):
+        if target is None or found is None or not _is_known(target["path"]):
             known = (
                 "passed on are chat/completions, completions, responses, embeddings, models, under the given address"
             )
@@ -280,6 +280,11 @@ async def open_proxy(
         proxy._client = None if ledger.mode is Mode.REPLAY else client
         async with serve(proxy.handle, port) as proxy.port:
             yield proxy
+
+
+def _is_known(path: str) -> bool:
+    """Whether a path is one of those that are passed on, and leads nowhere else."""
+    return _PATHS.match(path) is not None and "/." not in path and "%2e" not in path.lower()
 
 
 def _read_call(exchange: Exchange, path: str) -> _Call | None:

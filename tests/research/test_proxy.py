@@ -328,6 +328,17 @@ async def test_what_is_not_served(setup: Setup, path: str, headers: Any, body: b
     assert not setup.server.asked
 
 
+@pytest.mark.parametrize("path", ["/v1/models/../files", "/v1/responses/%2e%2E/files", "/v1/responses/./x"])
+async def test_paths_that_lead_elsewhere(setup: Setup, path: str) -> None:
+    async with setup.proxy() as (proxy, _, _):
+        proxy.admit("alone", token="")
+        reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port)
+        writer.write(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode())
+        assert (await reader.read()).startswith(b"HTTP/1.1 404")
+        writer.close()
+    assert not setup.server.asked
+
+
 async def test_without_a_token_nobody_comes_in(setup: Setup) -> None:
     async with setup.proxy() as (proxy, _, _), httpx.AsyncClient() as web:
         reply = await web.post(f"http://127.0.0.1:{proxy.port}/v1/chat/completions", json=ASK)
