@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from .fetch import Fetcher
 
 
+PACE = {"searxng": (16, 0.0), "serper": (8, 0.05)}
+"""Searches at once and seconds between their starts, where they need not be as slow as page fetches: a SearXNG is the
+user's own server, and Serper sells at least 50 a second. Others keep the pace of a page host."""
+
+
 class CorpusBackend:
     """A corpus as a search engine. ``corpus`` None: only its digest is known (replay without the file)."""
 
@@ -111,7 +116,8 @@ def _api(kind: str, rest: str, limits: ToolLimits, endpoints: Endpoints, made: B
     if kind not in (*makers, "searxng"):
         raise UserError(f"--search {kind}: no such back end; there are {known}")
     allow = endpoints.allow | {own_pair(rest)} if kind == "searxng" else endpoints.allow
-    quick = replace(limits, fetch_s=limits.search_s)
+    at_once, spacing = PACE.get(kind, (limits.per_host, limits.spacing_s))
+    quick = replace(limits, fetch_s=limits.search_s, per_host=at_once, spacing_s=min(spacing, limits.spacing_s))
     client = Fetcher(quick, replace(endpoints, allow=allow))
     made.clients.append(client)
     if kind == "searxng":
