@@ -18,7 +18,7 @@ from .differences import differences_of
 from .heads import head_of, metrics_of
 from .lookups import Lookups
 from .parts import FULL, Detail, calls_part, pages_part, quoted_in, report_part
-from .protocols import protocol_part, run_of
+from .protocols import Asked, asked_part, run_of
 
 T = TypeVar("T")
 SCHEMA = 1
@@ -38,22 +38,22 @@ class RunPages:
     def head(self) -> dict[str, Json]:
         """See :func:`.heads.head_of`."""
         head = head_of(self.view, self.columns, lookups_missing=self.look.missing)
-        return {**head, "protocols": {visible(task): number for number, task in enumerate(self._protocols)}}
+        return {**head, "protocols": {visible(task): number for number, task in enumerate(self._asked)}}
 
     @cached_property
-    def _protocols(self) -> dict[str, Protocol]:
-        """Task to the protocol that its reports were judged by."""
-        found: dict[str, Protocol] = {}
+    def _asked(self) -> dict[str, Asked]:
+        """Task to what its reports were asked, where that was made for the task."""
+        found: dict[str, Asked] = {}
         for ref in self.view.config.reports:
             for unit in self.columns.units(ref.task, ref.id) if ref.task not in found else ():
-                protocol = self.view.protocol(unit) if ref.task not in found else None
-                if protocol is not None:
-                    found[ref.task] = protocol
+                protocol, rubric = self.view.protocol(unit), self.view.rubric(unit)
+                if protocol is not None or rubric is not None:
+                    found.setdefault(ref.task, Asked()).add(unit.metric, protocol, rubric)
         return found
 
     def names(self) -> Iterator[str]:
         """Names of all parts, in the order in which they are written."""
-        yield from (f"protocol.{number}" for number in range(len(self._protocols)))
+        yield from (f"protocol.{number}" for number in range(len(self._asked)))
         for number in range(len(self.view.config.reports)):
             yield from (f"{kind}.{number}" for kind in ("report", "pages", "calls"))
 
@@ -63,8 +63,7 @@ class RunPages:
         if not number.isdecimal():
             raise KeyError(name)
         if kind == "protocol":
-            protocols = list(self._protocols.values())
-            return protocol_part(_at(protocols, number), self.look, detail)
+            return asked_part(_at(list(self._asked.values()), number), self.look, detail)
         ref = _at(self.view.config.reports, number)
         units = self.columns.units(ref.task, ref.id)
         if kind == "report":
@@ -119,7 +118,7 @@ class Bundle:
         """One part, by its name. Raises KeyError, InputError."""
         number, _, rest = name.partition(".")
         if self._alone and name == "0.protocol.0":
-            return protocol_part(*self._alone, detail)
+            return asked_part(Asked(self._alone[0]), self._alone[1], detail)
         if not number.isdecimal():
             raise KeyError(name)
         return _at(self.runs, number).part(rest, detail)

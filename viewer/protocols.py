@@ -2,22 +2,50 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from ..core import Json
 from ..protocols import lint
+from ..protocols.rubric import Rubric, lint_rubric
 from ..protocols.schema import Protocol, Provenance
-from ..runs.labels import protocol_label
+from ..runs.labels import protocol_label, rubric_label
 from .lookups import Lookups
 from .parts import Detail, Quoted, calls_part, pages_part
 
 
-def protocol_part(protocol: Protocol, look: Lookups, detail: Detail) -> dict[str, Json]:
-    """The protocol with its lint, the pages that its questions rest on, and the creator's calls in order."""
-    quotes = [Quoted(one.key, one.url, one.quote) for one in _sources(protocol)]
+@dataclass
+class Asked:
+    """What was asked of all reports on one task: the protocol, and the rubrics by metric."""
+
+    protocol: Protocol | None = None
+    rubrics: dict[str, Rubric] = field(default_factory=dict)
+
+    def add(self, metric: str, protocol: Protocol | None, rubric: Rubric | None) -> None:
+        """What one unit was judged by; the first of each counts."""
+        self.protocol = self.protocol or protocol
+        if rubric is not None:
+            self.rubrics.setdefault(metric, rubric)
+
+
+def asked_part(asked: Asked, look: Lookups, detail: Detail) -> dict[str, Json]:
+    """Protocol and rubrics with their lint, the pages that questions rest on, and the makers' calls in order."""
+    protocol = asked.protocol
+    task = protocol.task if protocol else next(iter(asked.rubrics.values())).task
+    quotes = [Quoted(one.key, one.url, one.quote) for one in _sources(protocol)] if protocol else []
+    scopes = [(metric, rubric_label(task.id, metric)) for metric in asked.rubrics]
     return {
-        "protocol": protocol.model_dump(mode="json"),
-        "lint": [problem.model_dump(mode="json") for problem in lint(protocol)],
+        "protocol": protocol.model_dump(mode="json") if protocol else None,
+        "lint": [problem.model_dump(mode="json") for problem in lint(protocol)] if protocol else [],
+        "rubrics": {
+            metric: {
+                **rubric.model_dump(mode="json"),
+                "lint": [one.model_dump(mode="json") for one in lint_rubric(rubric)],
+            }
+            for metric, rubric in asked.rubrics.items()
+        },
+        "task": task.model_dump(mode="json"),
         "pages": pages_part(quotes, look, detail),
-        "calls": calls_part([("protocol", protocol_label(protocol.task.id))], look, detail),
+        "calls": calls_part([("protocol", protocol_label(task.id)), *scopes], look, detail),
     }
 
 

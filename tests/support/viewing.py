@@ -15,6 +15,7 @@ from dream_eval.evaluators.results import Evidence, Item, MetricResult
 from dream_eval.ledger import Answer, Kind, Ledger, Request, Totals
 from dream_eval.ledger import scope as in_scope
 from dream_eval.protocols import items_digest, save_protocol
+from dream_eval.protocols.rubric import GENERAL, Criterion, Dimension, Rubric, save_rubric, seal_rubric
 from dream_eval.protocols.schema import KeyQuestion, Maker, Mode, Plan, Protocol, Provenance, ReasoningQuestion
 from dream_eval.reports import read_report
 from dream_eval.reports.data import Claim, ClaimList, Report
@@ -89,6 +90,32 @@ class RunMaker:
         digest = hashlib.sha256(f"{task}{report.id}".encode()).hexdigest()
         return ClaimList(report=report.digest, task=task, maker=self.judges[0], version=1, claims=claims, digest=digest)
 
+    def rubric(self, task: int, folder: Path) -> str:
+        """Save the task's rubric; returns its digest."""
+        names = [*GENERAL["dre_quality"], f"subject {task} {self.extra}".strip()]
+        rubric = seal_rubric(
+            Rubric(
+                kind="dre_quality",
+                task=self.tasks[task],
+                created_at=dt.datetime(2025, 6, 30, tzinfo=dt.UTC),
+                maker=self.judges[0],
+                dimensions=tuple(
+                    Dimension(
+                        name=name,
+                        definition=f"What {name} means.",
+                        weight=1.0 + n,
+                        specific=name not in GENERAL["dre_quality"],
+                        criteria=tuple(
+                            Criterion(id=f"c{2 * n + m}", text=f"Criterion {m} of {name}", weight=m) for m in (1, 2)
+                        ),
+                    )
+                    for n, name in enumerate(names)
+                ),
+            )
+        )
+        save_rubric(rubric, folder / f"task-{task}.json")
+        return rubric.digest
+
     def protocol(self, task: int, key: str) -> Protocol:
         source = Provenance(
             url=PAGE.format(task), quote=f"Subject {task} has {task + 3} parts.", published=DAY, key=key
@@ -160,6 +187,7 @@ def make_run(
     repeats: int = 1,
     hostile: bool = False,
     items: int = 8,
+    metrics: Sequence[str] = METRICS,
 ) -> Path:
     """A finished run folder with a ledger beside it; ``hostile``: every text that comes from outside is an attack."""
     maker = RunMaker(folder, tasks=tasks, systems=systems, judges=judges, repeats=repeats)
@@ -186,11 +214,13 @@ def make_run(
             maker.store.save(f"reports/{ref.file}", report)
             maker.store.save(f"claims/{slug(system)}-{short_digest(task.id, system, 'c')}.json", claims)
             refs.append(ref)
-            for metric in METRICS:
+            for metric in metrics:
                 for judge in maker.judges:
                     for repeat in range(repeats):
                         result = _result(maker, metric, number, report, claims, keys[number], items)
                         inputs = {"claims": claims.digest, **(digests if metric in ("kic", "rq") else {})}
+                        if metric == "dre_quality":
+                            inputs["rubric"] = maker.rubric(number, folder / "rubrics")
                         unit = hashlib.sha256(f"{ref.file}{metric}{judge}{repeat}".encode()).hexdigest()
                         lines.append(
                             UnitResult(
@@ -213,8 +243,8 @@ def make_run(
         reports=tuple(refs),
         judges=tuple(judges),
         repeats=repeats,
-        metrics=METRICS,
-        versions=dict.fromkeys(METRICS, 1),
+        metrics=tuple(metrics),
+        versions=dict.fromkeys(metrics, 1),
         search=(f"corpus:{maker.extra}",),
         search_digests=("corpus:x",),
         mode=Mode.AGENT,
@@ -259,8 +289,8 @@ def _result(
                 if metric not in ("wq", "da")
                 else f"{metric}{n}",
                 text=claim.text if metric != "rq" else f"Why is step {n} so? {extra}",
-                outcome=None if metric in ("wq", "da", "rq") else outcome,
-                value=float(dice.randint(1, 5)) if metric in ("wq", "da", "rq") else None,
+                outcome=None if metric in ("wq", "da", "rq", "dre_quality") else outcome,
+                value=float(dice.randint(1, 5)) if metric in ("wq", "da", "rq", "dre_quality") else None,
                 evidence=(
                     Evidence(
                         url=f"javascript:window.hacked=1//{extra}" if extra and n == 2 else PAGE.format(task),

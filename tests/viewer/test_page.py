@@ -111,7 +111,7 @@ def test_hidden_characters_become_a_sign_one_for_one(text: str) -> None:
 
 
 def test_a_large_run_keeps_its_size(tmp_path: Path) -> None:
-    folder = make_run(tmp_path / "run", tasks=6)
+    folder = make_run(tmp_path / "run", tasks=3)
     free = write([folder], tmp_path / "free.html")
     assert (free.detail, free.left_out) == ("full", 0)
     bundle = open_bundle([folder])
@@ -129,7 +129,7 @@ def test_a_large_run_keeps_its_size(tmp_path: Path) -> None:
     tight = write([folder], tmp_path / "tight.html", largest=base + sizes[2] // 2)
     assert tight.left_out > 0
     assert tight.size <= base + sizes[2] // 2
-    assert len(parts_of(tight.path)["index"]["runs"][0]["cells"]) == 12  # every score is there all the same
+    assert len(parts_of(tight.path)["index"]["runs"][0]["cells"]) == 6  # every score is there all the same
 
 
 def test_without_its_ledger_a_run_is_shown_all_the_same(run_folder: Path, tmp_path: Path) -> None:
@@ -187,6 +187,15 @@ def test_two_runs_and_a_protocol(run_folder: Path, many: Path, tmp_path: Path) -
     assert alone["index"]["kind"] == "protocol"
     assert len(alone["0.protocol.0"]["calls"]["units"]["protocol"]) == 3
     assert alone["0.protocol.0"]["pages"]
+
+
+def test_a_rubric_is_shown_like_a_protocol(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "run", metrics=("dre_quality", "wq"))
+    part = parts_of(write_view(folder))["0.protocol.0"]
+    assert part["protocol"] is None
+    (rubric,) = part["rubrics"].values()
+    assert [dimension["name"] for dimension in rubric["dimensions"]][-1] == "subject 0"
+    assert part["task"]["prompt"] == "What is known about subject 0?"
 
 
 def test_differences_are_those_of_the_statistics(many: Path) -> None:

@@ -282,17 +282,36 @@ export interface ReasoningQuestion {
   provenance: Provenance[];
 }
 
-export interface ProtocolPart {
-  protocol: {
+export interface Rubric {
+  maker: string;
+  created_at: string;
+  digest: string;
+  flags: string[];
+  dimensions: {
+    name: string;
+    definition: string;
+    weight: number;
+    specific: boolean;
+    criteria: { id: string; text: string; explanation: string; weight: number }[];
+  }[];
+  lint: { rule: string; item: string | null; message: string }[];
+}
+
+export interface Protocol {
     task: Task;
     as_of: { day: string; given: boolean };
     created_at: string;
     maker: { model: string; mode: string; tools: string[]; prompt_version: number };
     key_questions: KeyQuestion[];
     reasoning_questions: ReasoningQuestion[];
-    flags: string[];
-    digest: string;
-  };
+  flags: string[];
+  digest: string;
+}
+
+export interface ProtocolPart {
+  protocol: Protocol | null;
+  rubrics: Record<string, Rubric>;
+  task: Task;
   lint: { rule: string; item: string | null; message: string }[];
   pages: PagesPart;
   calls: CallsPart;

@@ -1,9 +1,10 @@
 // A protocol: what is asked, on what evidence, how it was made, and what people think of it.
 import { useState } from "preact/hooks";
 import { CallRow } from "./calls";
-import type { Index, KeyQuestion, Page, ProtocolPart, Provenance, ReasoningQuestion } from "./data";
+import type { Index, KeyQuestion, Page, Protocol, ProtocolPart, Provenance, ReasoningQuestion, Rubric } from "./data";
 import { download, MARKS, type Rating, useRatings } from "./ratings";
 import { href, type Route } from "./route";
+import { titleOf } from "./run";
 import { loadProtocol } from "./store";
 import { cutAt } from "./text";
 import { Flags, NotHere, Out, useKeys, useLoaded, reveal } from "./ui";
@@ -24,11 +25,29 @@ export function ProtocolPage({ index, run, route, change }: Props) {
   if (number < 0) return <main><p class="empty">There is no protocol for this task here. <a href="#/">All reports</a></p></main>;
   if (failed) return <main><NotHere what="This protocol" failed={failed} /></main>;
   if (!value) return <main aria-busy="true" class="loading"><p class="dim">…</p></main>;
-  return <Loaded key={number} part={value} run={run} name={head?.name} route={route} change={change} />;
+  const shared = { part: value, run, name: head?.name, route, change };
+  return (
+    <main class="protocol">
+      {value.protocol ? <Loaded key={number} protocol={value.protocol} {...shared} /> : <Head part={value} run={run} name={head?.name} />}
+      {Object.entries(value.rubrics).map(([metric, rubric]) => <RubricView key={metric} title={titleOf(index, metric)} rubric={rubric} />)}
+      <Making part={value} />
+    </main>
+  );
 }
 
-function Loaded({ part, run, name, route, change }: { part: ProtocolPart; run: number; name?: string; route: Route; change: Props["change"] }) {
-  const { protocol, lint } = part;
+function Head({ part, run, name, children }: { part: ProtocolPart; run: number; name?: string; children?: preact.ComponentChildren }) {
+  const { prompt } = part.task;
+  return (
+    <header class="title">
+      <p class="crumbs">{name ? <><a href={href("", [], { run: run ? String(run) : "" })}>{name}</a> / what was asked</> : "Evaluation protocol"}</p>
+      <h1 dir="auto">{prompt.length > 300 ? `${prompt.slice(0, 299)}…` : prompt}</h1>
+      {children}
+    </header>
+  );
+}
+
+function Loaded({ part, protocol, run, name, route, change }: { part: ProtocolPart; protocol: Protocol; run: number; name?: string; route: Route; change: Props["change"] }) {
+  const { lint } = part;
   const [ratings, rate, rater, setRater] = useRatings(protocol.digest);
   const [rating, setRating] = useState(false);
   const ids = [...protocol.key_questions, ...protocol.reasoning_questions].map((question) => question.id);
@@ -48,17 +67,15 @@ function Loaded({ part, run, name, route, change }: { part: ProtocolPart; run: n
   const rated = Object.values(ratings).filter((one) => Object.keys(one).length > 0).length;
   const shared = { part, ratings, rate, rating, picked: route.query.q ?? "" };
   return (
-    <main class="protocol">
-      <header class="title">
-        <p class="crumbs">{name ? <><a href={href("", [], { run: run ? String(run) : "" })}>{name}</a> / protocol</> : "Evaluation protocol"}</p>
-        <h1 dir="auto">{protocol.task.prompt.length > 300 ? `${protocol.task.prompt.slice(0, 299)}…` : protocol.task.prompt}</h1>
+    <>
+      <Head part={part} run={run} name={name}>
         <p class="lead">
           {plural(protocol.key_questions.length, "key question")} and {plural(protocol.reasoning_questions.length, "reasoning question")}, made by <b>{protocol.maker.model}</b> ({MODES[protocol.maker.mode] ?? protocol.maker.mode}
           {protocol.maker.tools.length > 0 && `; ${protocol.maker.tools.map((tool) => tool.replaceAll("_", " ")).join(", ")}`}) as of <b>{day(protocol.as_of.day)}</b>.
         </p>
         <Flags flags={protocol.flags} />
         <p class="dim">{protocol.task.id} · made {day(protocol.created_at)} · digest <code>{protocol.digest.slice(0, 12)}</code></p>
-      </header>
+      </Head>
       <section>
         {lint.length === 0 ? (
           <p class="ok">✓ Its form was checked, and nothing was found.</p>
@@ -96,8 +113,7 @@ function Loaded({ part, run, name, route, change }: { part: ProtocolPart; run: n
         {protocol.reasoning_questions.map((question) => <Reasoning key={question.id} question={question} {...shared} />)}
         {protocol.reasoning_questions.length === 0 && <p class="empty">None.</p>}
       </section>
-      <Making part={part} />
-    </main>
+    </>
   );
 }
 
@@ -206,9 +222,41 @@ function Marks({ rating, onRate, name }: { rating: Rating; onRate: (changes: Rat
   );
 }
 
-/** How the protocol was made: everything its creator asked and read, in order. */
+/** The weighted criteria of a metric that scores by them. */
+function RubricView({ title, rubric }: { title: string; rubric: Rubric }) {
+  const share = (weight: number) => `${(100 * weight).toFixed(0)} %`;
+  return (
+    <section>
+      <h2>{title} <small>each criterion is scored 0 to 10 without its weight being shown; made by {rubric.maker}</small></h2>
+      <Flags flags={rubric.flags} />
+      {rubric.lint.length > 0 && (
+        <ul class="reasons">
+          {rubric.lint.map((one, number) => (
+            <li key={number}><span class="badge part">{one.item ?? "all"}</span><span dir="auto">{one.message}</span></li>
+          ))}
+        </ul>
+      )}
+      {rubric.dimensions.map((dimension) => (
+        <article key={dimension.name} class="question dimension">
+          <span class="id">{share(dimension.weight)}</span>
+          <div>
+            <h3 dir="auto">{dimension.name.replaceAll("_", " ")} {dimension.specific && <span class="badge open">made for this task</span>}</h3>
+            {dimension.definition && <p class="dim" dir="auto">{dimension.definition}</p>}
+          </div>
+          <ul class="criteria">
+            {dimension.criteria.map((one) => (
+              <li key={one.id}><span class="dim">{share(one.weight)}</span> <span dir="auto" title={one.explanation.slice(0, 600)}>{one.text}</span></li>
+            ))}
+          </ul>
+        </article>
+      ))}
+    </section>
+  );
+}
+
+/** How it was made: everything that its makers asked and read, in order. */
 function Making({ part }: { part: ProtocolPart }) {
-  const keys = part.calls.units.protocol ?? [];
+  const keys = [...new Set(Object.values(part.calls.units).flat())];
   const calls = keys.map((key) => part.calls.calls[key]).filter((call) => call !== undefined);
   if (!calls.length) return null;
   return (

@@ -109,7 +109,7 @@ function Loaded({ index, run, route, change, head, number, report }: LoadedProps
               <ItemView key={open.id} unit={unit} item={open} claim={claimOf(open, claims)} pages={pages} calls={calls} trace={trace(unit)} also={alsoOn(index, units, unit, open, claims)} onOpen={show} />
             </>
           ) : unit ? (
-            <UnitList index={index} unit={unit} entries={shown} only={only} change={change} trace={trace(unit)} protocol={unit.metric === "kic" || unit.metric === "rq" || index.metrics[unit.metric]?.adaptive ? (head.protocols[task] !== undefined ? protocolHref(run, task) : "") : ""} onOpen={show} />
+            <UnitList index={index} unit={unit} entries={shown} only={only} change={change} trace={trace(unit)} protocol={index.metrics[unit.metric]?.adaptive ? (head.protocols[task] !== undefined ? protocolHref(run, task) : "") : ""} onOpen={show} />
           ) : (
             <Findings index={index} units={units} entries={shown} report={report} onOpen={show} change={change} />
           )}

@@ -101,7 +101,7 @@ export function Choice(props: { label: string; value: string; options: [value: s
   return (
     <label class="choice">
       <span>{props.label}</span>
-      <select value={props.value} onChange={(event) => props.onChange(event.currentTarget.value)}>
+      <select aria-label={props.label} value={props.value} onChange={(event) => props.onChange(event.currentTarget.value)}>
         {props.options.map(([value, text]) => (
           <option key={value} value={value}>
             {text.length > 80 ? `${text.slice(0, 79)}…` : text}
