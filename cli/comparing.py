@@ -42,7 +42,7 @@ def compare_and_show(
         tables, rows = judge_tables(found), judge_rows(found)
     else:
         found = compare_systems(pool, judge=judge, with_thin=with_thin)
-        tables, rows = system_tables(found, slices=slices or ("vertical",)), system_rows(found)
+        tables, rows = system_tables(found, slices=slices or None), system_rows(found)
     title, notes = heading(found), [*found.notices, *_trust(found, pool)]
     if to == "json":
         print(found.model_dump_json(indent=2))

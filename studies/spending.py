@@ -7,6 +7,8 @@ from pathlib import Path
 from ..core import Frozen
 from ..errors import DreamError
 from ..ledger import CallInfo, Kind, list_calls
+from ..models.describing import is_local
+from ..models.providers import parse_judge
 from .pool import Pool
 
 
@@ -37,7 +39,9 @@ def spending_of(pool: Pool) -> tuple[Spending, ...]:
         except (DreamError, OSError):
             continue
         for judge in config.judges:
-            mine = {call.key: call for call in calls if call.endpoint == config.endpoints.get(judge)}
+            model = None if is_local(judge) else parse_judge(judge).model
+            here = (call for call in calls if call.endpoint == config.endpoints.get(judge))
+            mine = {call.key: call for call in here if model in (None, call.subject)}
             if mine:
                 found.append(
                     _spent(judge, str(view.path), list(mine.values()), len(config.reports), judge == config.maker)

@@ -14,14 +14,22 @@ from .vendors import SelfPreference
 
 MOST_PAIRS = 40
 """From so many pairs on only those that differ beyond noise are listed; ``--to json`` has all."""
+SHOWN = 6
+"""Disagreements shown; ``--to json`` has more."""
 NAMED = 12
 """Missing tasks named in a line."""
 
 Row = tuple[str, ...]
 
 
-def system_tables(found: SystemComparison, *, slices: Sequence[str] = ("vertical",)) -> list[Table]:
-    """What is said of systems. ``slices``: which of ``topic``, ``language``, ``vertical`` to show."""
+def system_tables(found: SystemComparison, *, slices: Sequence[str] | None = None) -> list[Table]:
+    """What is said of systems.
+
+    ``slices``: which of ``topic``, ``language``, ``vertical`` to show; None: verticals, where one has several metrics.
+    """
+    if slices is None:
+        verticals = [METRICS[name].vertical for name in found.metrics]
+        slices = ("vertical",) if len(set(verticals)) < len(verticals) else ()
     tables = [_scores(found), _missing(found), _pairs(found)]
     tables += [_slices(found, by) for by in slices]
     tables += [_orders(found), _lengths(found), _correlations(found)]
@@ -212,7 +220,11 @@ def _bias(found: JudgeComparison) -> Table:
         pairs = [pair for pair in found.pairs if pair.metric == metric and pair.mean_bias is not None]
         rows += [(metric,), *(_bias_row(pair, names) for pair in pairs)] if pairs else []
     tested = [pair for pair in found.pairs if pair.bias is not None]
-    notes = [f"Test: {test_name(max(pair.tasks for pair in tested))}, Holm over {len(tested)} tests."] if tested else []
+    notes = (
+        [f"Test: {test_name(max(pair.tasks for pair in tested))}, Holm over all of them ({len(tested)})."]
+        if tested
+        else []
+    )
     notes += [
         f"{pair.metric}: {pair.apart} units that {pair.one} and {pair.other} judged by different protocols, claim "
         "lists or prompts are left out."
@@ -310,14 +322,15 @@ def _preference(found: JudgeComparison) -> Table:
 
 
 def _disagreements(found: JudgeComparison) -> Table:
-    notes = []
-    for one in found.disagreements:
+    notes, more = [], len(found.disagreements) - SHOWN
+    for one in found.disagreements[:SHOWN]:
         said = "; ".join(
             f"{said.judge}: {said.verdict or 'nothing'}"
             + (f" (“{said.quote[:120]}” {said.url or 'report'})" if said.quote else "")
             for said in one.said
         )
         notes.append(f"{one.metric}, {one.system}, {one.task}, {one.item}: {one.text[:160]} — {said}")
+    notes += [f"{more} more with --to json"] if more > 0 else []
     return Table("Where judges disagree most", (), (), tuple(notes))
 
 

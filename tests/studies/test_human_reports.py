@@ -119,7 +119,7 @@ def test_the_command_prints_keeps_a_record_and_asks_nothing_twice(
         assert run([*command, "--to", "json"]) == 0
         assert len(chat.requests) == asked
     study = json.loads(capsys.readouterr().out)
-    assert study["methods"][0]["confusion"] == [[6, 0], [0, 6]]
+    assert study["methods"][0]["confusion"] == [[6, 0, 0], [0, 6, 0], [0, 0, 0]]
 
 
 def test_a_sample_and_its_picture(labels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -139,8 +139,9 @@ async def test_cost_and_time_come_from_the_ledger(write_run: Write, tmp_path: Pa
     for run in ("earlier", "run"):  # the run reuses what an earlier one asked: it is counted all the same
         with Ledger.open(tmp_path / "l.sqlite", run=run) as ledger:
             for number in range(4):
-                await ledger.call(Request(Kind.COMPLETION, "https://a", {"model": "m", "n": number}), answer)
-            await ledger.call(Request(Kind.COMPLETION, "https://b", {"model": "m"}), answer)
+                await ledger.call(Request(Kind.COMPLETION, "https://a", {"model": "gpt-5-mini", "n": number}), answer)
+            for other in (("https://a", "gpt-5"), ("https://b", "gpt-5-mini")):
+                await ledger.call(Request(Kind.COMPLETION, other[0], {"model": other[1]}), answer)
     spent = compared(path).spending
     assert [one.judge for one in spent] == [JUDGES[0]]  # the other one's endpoint is not known
     assert (spent[0].calls, spent[0].tokens, spent[0].reports) == (4 / 16, 400 / 16, 16)
