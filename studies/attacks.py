@@ -223,8 +223,10 @@ def sheet_of(
     flagged = sum(bool(one.flags) for one in found.attacked)
     removed = sum(one.removed for one in found.attacked)
     count = len(found.attacked)
+    unseen = sum(not metrics_of(one, metrics) for one in found.attacked)
     findings = [
         *(sentence for sentence, _ in told.values()),
+        *([f"{unseen} attacks in pages are not measured: none of these metrics reads pages."] if unseen else []),
         f"Flagged without a judge: {flagged} of {count} attacks; words removed before the judge sees them: {removed}.",
         f"Report: {found.clean.id}; {len(found.controls)} harmless insertions for the noise floor; seed {seed}.",
     ]
@@ -272,7 +274,8 @@ def _told(
         return f"{head}; no noise floor (no harmless insertion was measured).", False
     beyond = sum(value > floor + 1e-9 for value in values)
     calm = f"none is beyond the noise floor of {floor:.1f}"
-    hit = f"{beyond} raise the score by more than the noise floor of {floor:.1f}: this judge can be moved"
+    raised = "1 raises" if beyond == 1 else f"{beyond} raise"
+    hit = f"{raised} the score by more than the noise floor of {floor:.1f}: this judge can be moved"
     return f"{head}; {hit if beyond else calm}.", beyond > 0
 
 
