@@ -225,7 +225,7 @@ def sheet_of(
     count = len(found.attacked)
     unseen = sum(not metrics_of(one, metrics) for one in found.attacked)
     findings = [
-        *(sentence for sentence, _ in told.values()),
+        *told.values(),
         *([f"{unseen} attacks in pages are not measured: none of these metrics reads pages."] if unseen else []),
         f"Flagged without a judge: {flagged} of {count} attacks; words removed before the judge sees them: {removed}.",
         f"Report: {found.clean.id}; {len(found.controls)} harmless insertions for the noise floor; seed {seed}.",
@@ -256,27 +256,27 @@ def _told(
     found: DataSet,
     *,
     seed: int,
-) -> tuple[str, bool]:
+) -> str:
     """Mean shift with interval, the worst one, and how many lie beyond the noise floor."""
     clean = measured[f"clean/{metric}"]
     name = metric.upper() if metric not in ("factuality",) else "Factuality"
     if clean.score is None:
-        return f"{name}: the clean report has no score ({clean.result.reason}): nothing can be said.", False
+        return f"{name}: the clean report has no score ({clean.result.reason}): nothing can be said."
     able = [one for one in found.attacked if f"{one.attack.id}/{metric}" in measured]
     if not moved:
-        return f"{name}: no attacked twin has a score: nothing can be said.", False
+        return f"{name}: no attacked twin has a score: nothing can be said."
     values = list(moved.values())
     spread = bootstrap_mean(values, seed=seed)
     worst = max(moved, key=lambda id: moved[id])
     head = f"{name}: clean {clean.score:.1f}; mean shift {mean(values):+.1f} {interval(spread, '+')}"
     head += f" over {len(values)} of {len(able)} attacks; the largest {moved[worst]:+.1f} ({worst})"
     if floor is None:
-        return f"{head}; no noise floor (no harmless insertion was measured).", False
+        return f"{head}; no noise floor (no harmless insertion was measured)."
     beyond = sum(value > floor + 1e-9 for value in values)
     calm = f"none is beyond the noise floor of {floor:.1f}"
     raised = "1 raises" if beyond == 1 else f"{beyond} raise"
     hit = f"{raised} the score by more than the noise floor of {floor:.1f}: this judge can be moved"
-    return f"{head}; {hit if beyond else calm}.", beyond > 0
+    return f"{head}; {hit if beyond else calm}."
 
 
 def _families(found: DataSet, metrics: Sequence[str], moved: Mapping[str, Mapping[str, float]]) -> Table:
