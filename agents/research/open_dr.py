@@ -38,8 +38,10 @@ if TYPE_CHECKING:
 MANAGER_STEPS, SEARCH_STEPS = 8, 6
 MANAGER_TOKENS, SEARCH_TOKENS = 6_000, 1_000
 """Output limit of one step."""
-FINDINGS = 6
+FINDINGS, FINDINGS_EMBEDDED = 6, 3
 """Sentences that one search hands over."""
+PAGE_EMBEDDED = 800
+"""Characters of a page that the embedded model is shown: it reads some ninety tokens a second."""
 SEARCHES = 10
 """Questions that one report may have looked up."""
 WORDS, WORDS_EMBEDDED = 1_000, 220
@@ -89,6 +91,8 @@ class Desk:
         self.notes: dict[str, Note] = {}
         self.searches: list[dict[str, Json]] = []
         self._model, self._toolbox, self._language = model, toolbox, task_language(task)
+        self._most = FINDINGS_EMBEDDED if model.embedded else FINDINGS
+        self._page_chars = PAGE_EMBEDDED if model.embedded else page_chars(model)
 
     async def look_up(self, question: str) -> list[Note]:
         """Notes on a question. Where the search agent fails, code takes the best sentences of the pages that it read.
@@ -110,20 +114,20 @@ class Desk:
         found = [one for url, sentence in pointers if (one := shelf.provenance(url, sentence)) is not None]
         taken = found or _best(shelf, question)
         self.searches.append(_search_trace(question, shelf, steps, failed, by_code=not found))
-        return [self._note(one, shelf) for one in dict.fromkeys(taken)][:FINDINGS]
+        return [self._note(one, shelf) for one in list(dict.fromkeys(taken))[: self._most]]
 
     def _job(self, question: str, shelf: Shelf, shown: list[tuple[str, int]]) -> AgentJob[Findings]:
         model, toolbox = self._model, self._toolbox
 
         def tools(host: Host) -> list[Tool]:
             return [
-                NumberedPage(toolbox, host, shelf, page_chars(model), shown) if isinstance(tool, ReadPage) else tool
-                for tool in agent_tools(toolbox, shelf, page_chars(model))(host)
+                NumberedPage(toolbox, host, shelf, self._page_chars, shown) if isinstance(tool, ReadPage) else tool
+                for tool in agent_tools(toolbox, shelf, self._page_chars)(host)
             ]
 
         return AgentJob(
             system=prompts.SEARCH_SYSTEM.format(tools=signatures(toolbox), day=toolbox.as_of.day),
-            task=prompts.search_task(question, FINDINGS),
+            task=prompts.search_task(question, self._most),
             answer=Findings,
             check=lambda answer, attempt: _pointer_problems(answer, len(shown), attempt),
             tools=tools,
