@@ -41,7 +41,7 @@ async def test_code_chooses_the_claims_and_the_model_only_words_them(bench: Any,
     async with bench() as b:
         claims = await make_claims(TASK, plain_report(TEXT), embedded(b).judge)
     assert [(c.sentences, c.text) for c in claims.claims] == [
-        ((2,), "The Ronda works make 40 cells a day (count)."),
+        ((2,), "The Ronda works make 40 cells a day."),
         ((3,), "The Ronda works employ 12 people."),
         ((5,), "The Ronda works were built in 1990 by the town of Ronda."),
     ]
