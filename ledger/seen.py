@@ -1,4 +1,4 @@
-"""What pieces of work took before: calls, tokens and seconds by scope, for estimates."""
+"""What pieces of work took before: calls and tokens by scope, for estimates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NEWEST = 500_000
 _SQL = """
 WITH part AS (
     SELECT u.run, u.scope, c.kind, c.endpoint, count(*), sum(c.prompt_tokens), sum(c.cached_tokens),
-           sum(c.completion_tokens), sum(c.elapsed_s), min(c.id) AS first
+           sum(c.completion_tokens), min(c.id) AS first
     FROM uses u JOIN calls c ON c.id = u.call
     WHERE c.state != 'failed' AND u.id > (SELECT coalesce(max(id), 0) FROM uses) - ?
     GROUP BY u.run, u.scope, c.kind, c.endpoint)
@@ -36,8 +36,6 @@ class Seen:
     prompt_tokens: int
     cached_tokens: int
     completion_tokens: int
-    seconds: float
-    """That the calls took when they were made; calls at the same time add up."""
     model: str = ""
     """Of completions: as the endpoint knows it."""
 
@@ -47,9 +45,7 @@ def seen_work(ledger: Path) -> list[Seen]:
     if not ledger.is_file():
         return []
     with closing(Store(ledger, read_only=True)) as store:
-        return [
-            Seen(run, scope, kind_of(kind), endpoint, calls, prompt, cached, completion, seconds, model or "")
-            for run, scope, kind, endpoint, calls, prompt, cached, completion, seconds, _, model in store.rows(
-                _SQL, NEWEST
-            )
-        ]
+        rows = store.rows(_SQL, NEWEST)
+    return [
+        Seen(row[0], row[1], kind_of(row[2]), row[3], row[4], row[5], row[6], row[7], row[9] or "") for row in rows
+    ]

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import asyncio
 import traceback
-from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from itertools import chain
 
-from ..core import Json, Status
+from ..core import Json, Status, Task
 from ..errors import DeadlineReached, HostStop, ReplayMiss, UserError
 from ..evaluators import Case, evaluate_metric
 from ..evaluators.results import MetricResult
@@ -37,7 +38,9 @@ from .units import OUTSIDE, Unit, changed, inputs_of, key_of
 from .work import FIRST, Work
 
 AHEAD = 2
-"""Tasks whose protocols, rubrics and claims are begun before their turn."""
+"""Tasks whose claims are begun before their turn."""
+WINDOW_A_TASK = 10
+"""Of so many units in flight, one more task has its protocol and rubrics begun early: they take long."""
 
 
 class Engine:
@@ -68,6 +71,8 @@ class Engine:
         self._crew = Crew()
         self._tasks: list[tuple[CaseRef, ...]] = work.by_task()
         self._order = {cases[0].task.id: number for number, cases in enumerate(self._tasks)}
+        self._begun = (0, 0)
+        """Tasks whose protocol, and whose claims, have been begun."""
 
     async def run(self) -> None:
         """Do what is not done yet; ``done`` then knows all that is.
@@ -93,7 +98,7 @@ class Engine:
         for unit in await self._open_units(self._work.in_turn(judge)):
             if unit.case.place not in begun:
                 begun.add(unit.case.place)
-                for job in self._first(unit.case):
+                for job in chain(self._for_task(unit.task), self._for_report(unit.case)):
                     await self._guard(job)
             await self._guard(self._unit(unit))
 
@@ -124,22 +129,28 @@ class Engine:
     def _begin_ahead(self, unit: Unit) -> None:
         """Begin what the units of the next tasks will wait for."""
         here = self._order[unit.task.id]
-        for cases in self._tasks[self._ahead : here + AHEAD + 1]:
+        long, short = here + 1 + max(AHEAD, self._window // WINDOW_A_TASK), here + 1 + AHEAD
+        for cases in self._tasks[self._begun[0] : long]:
+            self._begin(self._for_task(cases[0].task))
+        for cases in self._tasks[self._begun[1] : short]:
             for case in cases:
-                for job in self._first(case):
-                    self._crew.spawn(self._guard(job))
-        self._ahead = max(self._ahead, here + AHEAD + 1)
+                self._begin(self._for_report(case))
+        self._begun = (max(self._begun[0], long), max(self._begun[1], short))
 
-    _ahead = 0
-    """Tasks up to this one have been begun."""
+    def _begin(self, jobs: Iterable[Coroutine[None, None, object]]) -> None:
+        for job in jobs:
+            self._crew.spawn(self._guard(job))
 
-    def _first(self, case: CaseRef) -> Iterator[Coroutine[None, None, object]]:
-        """What the units of a report need before they can start, in the order in which others wait for it longest."""
+    def _for_task(self, task: Task) -> Iterator[Coroutine[None, None, object]]:
+        """What all units of a task need before they can start."""
         if self._work.any_needs("protocol"):
-            yield self._shared.protocol(case.task)
+            yield self._shared.protocol(task)
         for metric in self._work.metrics:
             if self._work.needs(metric, "rubric"):
-                yield self._shared.rubric(case.task, metric)
+                yield self._shared.rubric(task, metric)
+
+    def _for_report(self, case: CaseRef) -> Iterator[Coroutine[None, None, object]]:
+        """What all units of a report need before they can start."""
         if self._work.any_needs("claims"):
             yield self._shared.claims(case)
 

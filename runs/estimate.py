@@ -104,12 +104,17 @@ class Load:
     def seconds(self, *, embedded: bool) -> float:
         """Expected wall time."""
         if embedded:
-            return self.fresh / EMBEDDED_PROMPT_PER_S + self.new / EMBEDDED_NEW_PER_S
+            return embedded_seconds(self.fresh, self.new)
         return math.ceil(self.calls / HOSTED_IN_FLIGHT) * HOSTED_CALL_S
 
     def sequential(self, *, embedded: bool) -> float:
         """Seconds that its calls take one after another."""
         return self.seconds(embedded=True) if embedded else self.calls * HOSTED_CALL_S
+
+
+def embedded_seconds(fresh: float, new: float) -> float:
+    """What the embedded judge needs for so many prompt tokens that no prefix cache serves, and new ones."""
+    return fresh / EMBEDDED_PROMPT_PER_S + new / EMBEDDED_NEW_PER_S
 
 
 def protocol_load(mode: Mode, *, questions: int, reasoning: int) -> Load:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import TypeVar
+from weakref import WeakValueDictionary
 
 from ..core import Task
 from ..reports.data import Report
@@ -13,7 +14,7 @@ from .cases import CaseRef
 from .kept import Kept
 from .work import Work
 
-REPORTS = 32
+REPORTS = 8
 """Reports kept in memory beside those at work."""
 TASKS = 8
 """Tasks whose tools are kept."""
@@ -28,12 +29,16 @@ class Library:
     def __init__(self, work: Work, kept: Kept, toolbox: Toolbox) -> None:
         self._kept, self._toolbox = kept, toolbox
         self._cases = {cases[0].task.id: cases for cases in work.by_task()}
-        self._reports: OrderedDict[str, Report] = OrderedDict()
+        self._recent: OrderedDict[str, Report] = OrderedDict()
+        self._at_work: WeakValueDictionary[str, Report] = WeakValueDictionary()
         self._tools: OrderedDict[str, Toolbox] = OrderedDict()
 
     def report(self, case: CaseRef) -> Report:
         """The report, out of the run folder. Raises InputError."""
-        return _newest(self._reports, "\0".join(case.place), REPORTS, lambda: self._kept.report(case))
+        name = "\0".join(case.place)
+        report = _newest(self._recent, name, REPORTS, lambda: self._at_work.get(name) or self._kept.report(case))
+        self._at_work[name] = report
+        return report
 
     def tools(self, task: Task) -> Toolbox:
         """The tools for work on a task: near copies of the reports on it, of any system, are no evidence."""

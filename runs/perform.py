@@ -28,7 +28,7 @@ from .store import RunFolder
 from .summary import Summary, summarise
 from .work import Work
 
-WINDOW = 2
+WINDOW = 1.25
 """Units of a judge in flight, as a multiple of the calls that its endpoint takes at once."""
 FEWEST_IN_FLIGHT = 8
 
@@ -193,7 +193,7 @@ async def _work(work: Work, config: RunConfig, desk: Desk, done: Done) -> tuple[
             control=desk.control,
             watcher=desk.watcher,
             rehearsal=desk.outside.rehearsal,
-            window=max(FEWEST_IN_FLIGHT, WINDOW * desk.limits.concurrency),
+            window=max(FEWEST_IN_FLIGHT, round(WINDOW * desk.limits.concurrency)),
         )
         await engine.run()
         return config, done

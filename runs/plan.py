@@ -20,7 +20,7 @@ from ..stats import mean, quantile
 from .ask import Ask, default_ledger
 from .configuring import configure, work_of
 from .done import left_of
-from .estimate import Load, Shape, piece_load
+from .estimate import HOSTED_CALL_S, Load, Shape, embedded_seconds, piece_load
 from .kept import Kept
 from .labels import metric_of
 from .rehearsal import Rehearsal
@@ -219,7 +219,10 @@ def _from_ledger(what: str, judge: str, n: int, like: Sequence[Sequence[Seen]], 
     prompt, new, cached = (
         _span(like, name).times(n) for name in ("prompt_tokens", "completion_tokens", "cached_tokens")
     )
-    seconds = n * mean([sum(row.seconds for row in rows if row.kind is Kind.COMPLETION) for rows in like])
+    if is_local(judge):
+        seconds = embedded_seconds(prompt.mid - cached.mid, new.mid)
+    else:
+        seconds = calls[Kind.COMPLETION] * HOSTED_CALL_S
     return Piece(
         what,
         judge,
