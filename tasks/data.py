@@ -111,21 +111,24 @@ class Qualification(Frozen):
 
 
 class Necessity(Frozen):
-    """The second filter's verdict: how good is an answer that was written without a search?"""
+    """The second filter's verdict: how good is an answer that was written without a search?
+
+    The last three are None when they were not asked for (by the embedded judge, which calls all of them good).
+    """
 
     accuracy: Grade
-    depth: Grade
     timeliness: Grade
-    professionalism: Grade
-    structure: Grade
+    depth: Grade | None = None
+    professionalism: Grade | None = None
+    structure: Grade | None = None
     reason: str = ""
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def quality(self) -> float:
-        """Mean of the five, in [0, 1]."""
-        grades = (self.accuracy, self.depth, self.timeliness, self.professionalism, self.structure)
-        return fmean(grade.value_01 for grade in grades)
+        """Mean of the grades, in [0, 1]."""
+        grades = (self.accuracy, self.timeliness, self.depth, self.professionalism, self.structure)
+        return fmean(grade.value_01 for grade in grades if grade is not None)
 
     @property
     def needs_search(self) -> bool:

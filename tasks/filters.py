@@ -24,7 +24,7 @@ async def qualify(
     prompt: str, persona: Persona, day: dt.date, judge: ChatModel
 ) -> tuple[Qualification, tuple[str, ...]]:
     """Whether the task needs research and fits the person, with ledger keys. CallFailed."""
-    form: type[PlainQualified] = PlainQualified if judge.embedded else Qualified
+    form: type[Qualified] | type[PlainQualified] = PlainQualified if judge.embedded else Qualified
     asked = await ask(
         judge, prompts.qualify(prompt, persona, day, plain=judge.embedded), form, max_tokens=VERDICT_TOKENS
     )
@@ -48,6 +48,6 @@ async def answer_from_memory(prompt: str, language: str, day: dt.date, judge: Ch
 
 async def judge_answer(prompt: str, answer: str, day: dt.date, judge: ChatModel) -> tuple[Necessity, tuple[str, ...]]:
     """How good the no-search answer is, with ledger keys. CallFailed."""
-    form: type[PlainGraded] = PlainGraded if judge.embedded else Graded
+    form: type[Graded] | type[PlainGraded] = PlainGraded if judge.embedded else Graded
     asked = await ask(judge, prompts.judge(prompt, answer, day, plain=judge.embedded), form, max_tokens=VERDICT_TOKENS)
     return asked.value.verdict(), asked.calls

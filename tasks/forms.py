@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, Literal, TypeVar, cast
 
 from pydantic import BaseModel, Field, create_model, field_validator
 
@@ -79,8 +79,8 @@ class Reasoned(Clean):
     reason: str = ""
 
 
-class PlainQualified(BaseModel):
-    """The first filter's answer, as the embedded judge gives it."""
+class Qualified(Reasoned):
+    """The first filter's answer."""
 
     current: Sure
     sources: Sure
@@ -92,12 +92,19 @@ class PlainQualified(BaseModel):
         return Qualification(**self.model_dump())
 
 
-class Qualified(PlainQualified, Reasoned):
-    """The first filter's answer."""
+class PlainQualified(BaseModel):
+    """The first filter's answer, as the embedded judge gives it: asked for four statements it says no to all."""
+
+    takes: Literal["textbook", "page", "research"]
+
+    def verdict(self) -> Qualification:
+        """As it is kept. Whether the task fits the person stays open."""
+        sure = {"textbook": Sure.NO, "page": Sure.UNLIKELY, "research": Sure.LIKELY}[self.takes]
+        return Qualification(current=sure, sources=sure, depth=sure, fits=None)
 
 
-class PlainGraded(BaseModel):
-    """The second filter's answer, as the embedded judge gives it."""
+class Graded(Reasoned):
+    """The second filter's answer."""
 
     accuracy: Grade
     depth: Grade
@@ -110,5 +117,12 @@ class PlainGraded(BaseModel):
         return Necessity(**self.model_dump())
 
 
-class Graded(PlainGraded, Reasoned):
-    """The second filter's answer."""
+class PlainGraded(BaseModel):
+    """The second filter's answer, as the embedded judge gives it: asked for five grades it says good to all."""
+
+    facts: Literal["textbook", "recent"]
+
+    def verdict(self) -> Necessity:
+        """As it is kept; what it was not asked stays open."""
+        grade = Grade.GOOD if self.facts == "textbook" else Grade.WEAK
+        return Necessity(accuracy=grade, timeliness=grade)

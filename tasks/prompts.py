@@ -43,10 +43,19 @@ can be held against each other;
 - names what to deliver, such as a report or a table, since only that can be judged;
 - is about another subject than the others, not the same one in other words."""
 
+PLAIN_CANDIDATES = """\
+The person who asks:
+{persona}
+
+Write {count} research {tasks} in {language} for this person's work, on different subjects. Each is one sentence of 20 \
+to 40 words: compare how something developed in two or three named countries or cities from {last} to {year}, give the \
+causes, and deliver a table or a report."""
+"""For the embedded judge, which follows three rules and not six: its tasks are all of one frame."""
+
 MORE = """
 For each also: challenges (one sentence: what makes it hard); angles (the searches it takes, a few words each); \
 sources (the kinds of sources it takes)."""
-"""Not asked of the embedded judge, which gets slow and repeats itself."""
+"""Not asked of the embedded judge, which writes slowly."""
 
 # Asked for one by one and in words: a judge that writes a number writes the same one each time.
 QUALIFY = """\
@@ -61,6 +70,14 @@ sources: no single page, encyclopaedia or textbook answers it; several must be f
 depth: it takes several steps of analysis, one building on another, not a list of settled facts.
 fits: subject and difficulty suit this person.
 Be strict: what is general knowledge is neither current nor deep, however it is dressed."""
+
+PLAIN_QUALIFY = """\
+A research task:
+{task}
+
+What does a right answer take? textbook: any textbook or encyclopaedia has it; page: one web page has it; research: \
+many recent sources must be found and compared."""
+"""For the embedded judge. In this order: with research first it says research to everything."""
 
 ANSWER = """\
 Today is {today}. You cannot search. Answer this task from memory as well as you can, in {language}, in at most \
@@ -80,8 +97,18 @@ timeliness: it covers the period asked for up to its end.
 professionalism: an expert in the field would put their name to it.
 structure: it has the form asked for, and is complete."""
 
+PLAIN_JUDGE = """\
+A task:
+{task}
+An answer that was written from memory, without any search:
+{answer}
+
+What are the facts in this answer? textbook: settled for years; recent: figures and events of the last two years, \
+which may be wrong without a search."""
+"""For the embedded judge."""
+
 REASON = "\nFirst a reason in one sentence."
-"""Not asked of the embedded judge: it costs a third more and its verdicts do not follow from it."""
+"""What it says comes before the verdict, so that the verdict follows."""
 
 ONCE_MORE = "These cannot be used:\n{faults}\nWrite {count} in their place, in the same form."
 TOO_FEW = "Write {count} more, others than these, in the same form."
@@ -96,8 +123,8 @@ def personas(cell: Cell, count: int) -> Prompt:
 
 
 def candidates(persona: Persona, language: str, count: int, day: dt.date, *, plain: bool) -> Prompt:
-    """Asks for a persona's tasks. ``plain``: the tasks and nothing about them."""
-    text = CANDIDATES.format(
+    """Asks for a persona's tasks. ``plain``: in few words, and for nothing about them."""
+    text = (PLAIN_CANDIDATES if plain else CANDIDATES).format(
         persona=shown(persona),
         today=day,
         count=count,
@@ -105,14 +132,18 @@ def candidates(persona: Persona, language: str, count: int, day: dt.date, *, pla
         low=FEWEST_WORDS,
         high=MOST_WORDS,
         language=_name(language),
+        last=day.year - 1,
+        year=day.year,
     )
     return _of(text + ("" if plain else MORE))
 
 
 def qualify(prompt: str, persona: Persona, day: dt.date, *, plain: bool) -> Prompt:
-    """Asks whether a task qualifies. ``plain``: without a reason."""
-    text = QUALIFY.format(today=day, persona=shown(persona), task=fence(prompt, "task"), words=", ".join(Sure))
-    return _of(text + ("" if plain else REASON))
+    """Asks whether a task qualifies. ``plain``: in the one question that the embedded judge can answer."""
+    task = fence(prompt, "task")
+    if plain:
+        return _of(PLAIN_QUALIFY.format(task=task))
+    return _of(QUALIFY.format(today=day, persona=shown(persona), task=task, words=", ".join(Sure)) + REASON)
 
 
 def answer(prompt: str, language: str, limit: int, day: dt.date) -> Prompt:
@@ -121,10 +152,11 @@ def answer(prompt: str, language: str, limit: int, day: dt.date) -> Prompt:
 
 
 def judge(prompt: str, answer: str, day: dt.date, *, plain: bool) -> Prompt:
-    """Asks how good the no-search answer is. ``plain``: without a reason."""
-    words = ", ".join(Grade)
-    text = JUDGE.format(today=day, task=fence(prompt, "task"), answer=fence(answer, "answer"), words=words)
-    return _of(text + ("" if plain else REASON))
+    """Asks how good the no-search answer is. ``plain``: in the one question that the embedded judge can answer."""
+    task, said = fence(prompt, "task"), fence(answer, "answer")
+    if plain:
+        return _of(PLAIN_JUDGE.format(task=task, answer=said))
+    return _of(JUDGE.format(today=day, task=task, answer=said, words=", ".join(Grade)) + REASON)
 
 
 def again(faults: Sequence[str], count: int) -> Message:
@@ -133,8 +165,8 @@ def again(faults: Sequence[str], count: int) -> Message:
 
 
 def shown(persona: Persona) -> str:
-    """A persona, fenced."""
-    head = ", ".join(part for part in (persona.name, persona.role, persona.affiliation) if part)
+    """A persona, fenced, without the name: it says nothing about the work, and models put it into the tasks."""
+    head = ", ".join(part for part in (persona.role, persona.affiliation) if part)
     return fence(f"{head}. Subfield: {persona.subfield}. {persona.background}", "person")
 
 

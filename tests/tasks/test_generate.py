@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,14 @@ from typing import Any
 import pytest
 from dream_eval.errors import AccountRefused, BudgetReached, Interrupted
 from dream_eval.ledger import Budget, Ledger, Mode, list_calls
-from dream_eval.tasks import Generated, Watch, plan, told
-from dream_eval.tasks.data import Fate
+from dream_eval.tasks import Generated, Watch, plan, prompts, told
+from dream_eval.tasks.data import Cell, Fate, Persona
+from dream_eval.tasks.forms import PlainGraded, PlainQualified
+from dream_eval.tasks.making import id_of
 from servers.chat import ScriptedChat, error, last_user, say
 from tasking import (
     BACKGROUND,
+    DAY,
     FINE,
     SURE,
     UNSURE,
@@ -425,10 +429,42 @@ async def test_what_a_candidate_says_is_fenced(make: Any, chat: ScriptedChat) ->
     assert "<task " in asked
 
 
-def test_ids_depend_on_the_task_alone(chat: ScriptedChat) -> None:
-    from dream_eval.tasks.data import Cell
-    from dream_eval.tasks.making import id_of
+@pytest.mark.parametrize(("takes", "confidence"), [("textbook", 0.0), ("page", 0.25), ("research", 0.75)])
+def test_the_one_question_that_the_embedded_judge_is_asked(takes: Any, confidence: float) -> None:
+    verdict = PlainQualified(takes=takes).verdict()
+    assert verdict.confidence == confidence
+    assert verdict.fits is None
+    assert verdict.qualified == (takes == "research")
 
+
+def test_the_facts_that_the_embedded_judge_sees() -> None:
+    assert not PlainGraded(facts="textbook").verdict().needs_search
+    recent = PlainGraded(facts="recent").verdict()
+    assert recent.needs_search
+    assert (recent.quality, recent.structure) == (0.25, None)
+
+
+def test_prompts_hold_no_name_and_no_example(chat: ScriptedChat) -> None:
+    person = Persona(name="Kim", role="Nurse", affiliation="ward", subfield="care", background="Buys.")
+    cell = Cell(domain="Health", language="de")
+    texts = [
+        *(
+            prompts.candidates(person, "de", count, DAY, plain=plain)[1].content
+            for count in (1, 3)
+            for plain in (True, False)
+        ),
+        *(prompts.qualify("A task.", person, DAY, plain=plain)[1].content for plain in (True, False)),
+        *(prompts.judge("A task.", "An answer.", DAY, plain=plain)[1].content for plain in (True, False)),
+        prompts.personas(cell, 1)[1].content,
+        prompts.answer("A task.", "de", 300, DAY)[1].content,
+    ]
+    for text in texts:
+        assert "Kim" not in text
+        assert not re.search(r"[{}]|\d\.\d", text)  # no JSON, and no figure that a verdict could copy
+        assert len(text) < 2000
+
+
+def test_ids_depend_on_the_task_alone(chat: ScriptedChat) -> None:
     cell = Cell(domain="Finance & Business", language="en")
     assert id_of(cell, "A task.") == id_of(cell, "A task.")
     assert id_of(cell, "A task.").startswith("finance-business-en-")

@@ -188,7 +188,7 @@ def test_a_filter_that_does_not_filter_fails_the_command(
 
 
 def test_a_shortfall_fails_the_command(chat: ScriptedChat, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    chat.on(lambda body: is_candidates(body) and "Kim 1" in str(body), "no", first=True)
+    chat.on(lambda body: is_candidates(body) and "dairies fares" in str(body), "no", first=True)
     assert generate(chat, tmp_path, "--keep", "3") == 6
     shown = capsys.readouterr().out
     assert "2 of 3 tasks (2 never written)" in shown
