@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from functools import lru_cache
 
 from .text import fold
 
@@ -70,6 +71,7 @@ _NUMBER = re.compile(
     (?:\s?(?P<percent>%|％|percent(?:age\spoints?)?|per\scent|pct|个百分点|個百分點)|\s?(?P<money>{_AFTER})(?![a-z])|\s?(?P<unit>{_UNITS})(?![a-z\d]))?""",
     re.VERBOSE,
 )
+_DIGIT = re.compile(r"\d")
 _SEPARATORS = re.compile(r"[,']")
 _UNIT_FORMS = {
     "hrs": "hour",
@@ -94,6 +96,11 @@ def numbers_in(text: str) -> list[str]:
     ``H100`` → ``h100``; ``5 km`` → ``5km``.
     Yen and yuan share one sign and are one unit. Linear in the length of the text.
     """
+    return list(_numbers(text))
+
+
+@lru_cache(maxsize=256)  # a page is held against many claims
+def _numbers(text: str) -> tuple[str, ...]:
     folded = fold(_THIN.sub(",", text))
     found: list[str] = []
     at = 0
@@ -101,7 +108,7 @@ def numbers_in(text: str) -> list[str]:
         found += _plain(folded, at, match.start())
         found.append(_date(match))
         at = match.end()
-    return found + _plain(folded, at, len(folded))
+    return (*found, *_plain(folded, at, len(folded)))
 
 
 def _date(match: re.Match[str]) -> str:
@@ -115,7 +122,23 @@ def _date(match: re.Match[str]) -> str:
 
 
 def _plain(text: str, start: int, end: int) -> list[str]:
-    return [_normal(m) for m in _NUMBER.finditer(text, start, end)]
+    """Numbers that are no dates. Looked for only about digits: most of a page has none."""
+    found: list[str] = []
+    while (digit := _DIGIT.search(text, start, end)) is not None:
+        near = _NUMBER.search(text, _lead(text, start, digit.start()), end)
+        if near is None:
+            break
+        found.append(_normal(near))
+        start = near.end()
+    return found
+
+
+def _lead(text: str, start: int, digit: int) -> int:
+    """Where a number may begin whose first digit stands there: with the word it ends, or a currency and a sign."""
+    at = digit
+    while at > start and text[at - 1].isalnum():
+        at -= 1
+    return max(start, min(at, digit - 8))
 
 
 def _normal(match: re.Match[str]) -> str:
@@ -162,10 +185,10 @@ def missing_numbers(text: str, *places: str) -> list[str]:
     A unit counts only where both sides name one; a date is carried by a more exact one, or by its parts; the sign is
     not compared (a claim may say *fell by 5 %* of ``-5 %``).
     """
-    wanted = numbers_in(text)
+    wanted = _numbers(text)
     if not wanted:
         return []
-    have = [split_number(token) for place in places for token in numbers_in(place)]
+    have = [split_number(token) for place in places for token in _numbers(place)]
     units: dict[str, set[str]] = {}
     for value, unit in have:
         units.setdefault(value, set()).add(unit)

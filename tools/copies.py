@@ -11,8 +11,8 @@ shingles are compared, none sampled, of the first 40,000 terms of a text.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Sequence
+from functools import lru_cache
 
 from .data import Page
 from .words import terms
@@ -27,13 +27,13 @@ REPORT_SHARE = 0.5
 _FEW, _MANY = 20, 40_000
 
 
+@lru_cache(maxsize=64)  # a page is read for many claims; some 16 MB
 def shingles(text: str) -> frozenset[int]:
-    """The text's shingles as 32-bit checksums."""
+    """The text's shingles as hashes, which hold within this process only."""
     found = terms(text)[:_MANY]
-    last = max(1, len(found) - SHINGLE + 1)
-    return (
-        frozenset(zlib.crc32(" ".join(found[i : i + SHINGLE]).encode()) for i in range(last)) if found else frozenset()
-    )
+    if len(found) < SHINGLE:
+        return frozenset({hash(tuple(found))}) if found else frozenset()
+    return frozenset(map(hash, zip(*(found[i:] for i in range(SHINGLE)), strict=False)))
 
 
 def is_copy(text: str, other: str) -> bool:

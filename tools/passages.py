@@ -12,6 +12,7 @@ import sys
 from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import lru_cache
 
 from ..core import PageState
 from ..reports import split_sentences
@@ -23,6 +24,16 @@ _CANDIDATES = 120
 """Sentences whose windows are scored exactly."""
 _POSTINGS = 25_000
 """Entries of the index that a search looks at, rarest terms first (the rarest term's are all looked at)."""
+
+
+@lru_cache(maxsize=64)  # a page is indexed for many claims; some 10 MB
+def _sentences(text: str) -> tuple[tuple[tuple[int, int], tuple[str, ...]], ...]:
+    """Place and terms of each sentence that says something."""
+    return tuple(
+        ((span.start, span.end), tuple(map(sys.intern, terms(text[span.start : span.end]))))
+        for span in split_sentences(text)
+        if any(map(str.isalnum, text[span.start : span.end]))
+    )
 
 
 class PassageIndex:
@@ -41,13 +52,9 @@ class PassageIndex:
         self._mean = max(1.0, sum(map(len, self._words)) / max(1, len(self._words)))
 
     def _add(self, text: str) -> None:
-        for span in split_sentences(text):
-            start, end = span.start, span.end
-            if not any(map(str.isalnum, text[start:end])):
-                continue
+        for span, words in _sentences(text):
             number = len(self._spans)
-            words = tuple(map(sys.intern, terms(text[start:end])))
-            self._spans.append((start, end))
+            self._spans.append(span)
             self._words.append(words)
             for term in set(words):
                 where = self._where.get(term)
