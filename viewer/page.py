@@ -1,8 +1,9 @@
-"""One HTML file that holds everything: script, style, and the data as compressed text that nothing in it can leave.
+"""One HTML file that holds everything: script, style, and data that nothing in it can leave.
 
-Data from outside never is HTML here: each part is JSON, compressed, and written in the base64 alphabet into a script
-element of a type that no browser runs. The Content-Security-Policy allows the two scripts and the style by
-their digests and nothing else: no connection, no frame, no image, no form.
+Data from outside never is HTML here: the index is JSON with every ``<``, ``>`` and ``&`` escaped, and each part is
+JSON, compressed, in the base64 alphabet; both stand in script elements of types that no browser runs. The
+Content-Security-Policy allows the script and the style by their digests and nothing else: no connection, no frame, no
+image, no form.
 """
 
 from __future__ import annotations
@@ -32,18 +33,24 @@ CAUTION = 0.9
 """Share of the room that an estimate by a sample may take."""
 END = b"</body>\n</html>\n"
 
-_MARKS = dict.fromkeys((*range(127, 160), 1564, 8206, 8207, *range(8232, 8239), *range(8294, 8298), 65279), "�")
+_HIDDEN = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 _ESCAPED = re.compile(r"(?<!\\)((?:\\\\)*)\\u00(?:0[0-8bce-f]|1[0-9a-f])")
+_MARKUP = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
+
+
+def shown_json(value: Json) -> str:
+    """JSON text in which nothing hides: control characters and marks that turn the writing direction become U+FFFD.
+
+    One for one, so that offsets stay right.
+    """
+    text = _HIDDEN.sub("\ufffd", json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    text = _ESCAPED.sub("\\1\ufffd", text) if "\\u00" in text else text
+    return text.encode("utf-8", "replace").decode()
 
 
 def packed(value: Json) -> bytes:
-    """A part as gzip bytes, always the same for the same value.
-
-    Control characters and marks that turn the writing direction become U+FFFD, one for one, so that offsets stay right.
-    """
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":")).translate(_MARKS)
-    text = _ESCAPED.sub("\\1\ufffd", text)
-    return gzip.compress(text.encode("utf-8", "replace"), 6, mtime=0)
+    """A part as gzip bytes, always the same for the same value."""
+    return gzip.compress(shown_json(value).encode(), 6, mtime=0)
 
 
 def asset(name: str) -> str:
@@ -88,6 +95,11 @@ def block(name: str, data: bytes) -> bytes:
     return f'<script type="text/plain" id="{name}">'.encode() + base64.b64encode(data) + b"</script>\n"
 
 
+def index_block(index: dict[str, Json]) -> bytes:
+    """The index as JSON in which no markup can begin: it is read at once, before any part."""
+    return f'<script type="application/json" id="index">{shown_json(index).translate(_MARKUP)}</script>\n'.encode()
+
+
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
@@ -123,7 +135,7 @@ def write_page(bundle: Bundle, path: Path, *, largest: int = LARGEST) -> Written
 
 def _front(index: dict[str, Json]) -> bytes:
     """All but the parts: they come last, so that the first view need not wait for them."""
-    return head_html(title_of(index)).encode() + block("index", packed(index)) + tail_html().encode()
+    return head_html(title_of(index)).encode() + index_block(index) + tail_html().encode()
 
 
 def _fill(file: BinaryIO, bundle: Bundle, detail: Detail, largest: int) -> int:

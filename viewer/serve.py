@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import DreamError
 from .bundle import Bundle
-from .page import block, head_html, packed, tail_html, title_of
+from .page import head_html, index_block, packed, tail_html, title_of
 from .parts import FULL
 
 HOST = "127.0.0.1"
@@ -21,7 +21,7 @@ class ViewServer:
     def __init__(self, bundle: Bundle, *, port: int = 0) -> None:
         """``port`` 0: any free one. Raises OSError when it is taken."""
         index = {**bundle.index(), "detail": FULL.name, "served": True}
-        page = head_html(title_of(index), connect=True).encode() + block("index", packed(index))
+        page = head_html(title_of(index), connect=True).encode() + index_block(index)
         page += tail_html().encode() + b"</body>\n</html>\n"
         self._server = ThreadingHTTPServer((HOST, port), _handler(bundle, page))
         self._server.daemon_threads = True

@@ -18,13 +18,16 @@ from dream_eval.viewer.page import block, packed
 from dream_eval.viewer.parts import BARE, FULL, LEAN
 from viewing import ATTACKS, make_run
 
+INDEX = re.compile(r'<script type="application/json" id="index">([^<>&]*)</script>')
 SCRIPT = re.compile(r'<script type="text/plain" id="([^"]+)">([^<]*)</script>')
 
 
 def parts_of(page: Path) -> dict[str, Any]:
     """Every part of a page, unpacked."""
-    found = SCRIPT.findall(page.read_text(encoding="utf-8"))
-    return {name: json.loads(gzip.decompress(base64.b64decode(data))) for name, data in found}
+    text = page.read_text(encoding="utf-8")
+    (index,) = INDEX.findall(text)
+    packed = {name: gzip.decompress(base64.b64decode(data)) for name, data in SCRIPT.findall(text)}
+    return {"index": json.loads(index), **{name: json.loads(data) for name, data in packed.items()}}
 
 
 def test_a_page_holds_all_of_a_run(run_folder: Path, tmp_path: Path) -> None:
@@ -67,10 +70,10 @@ def test_the_same_run_gives_the_same_page(run_folder: Path, tmp_path: Path) -> N
 
 def test_nothing_from_outside_is_markup(hostile: Path, tmp_path: Path) -> None:
     text = write_view(hostile, tmp_path / "page.html").read_text(encoding="utf-8")
-    body = SCRIPT.sub("", text)
+    body = INDEX.sub("", SCRIPT.sub("", text))
     for attack in ("hacked", "evil.example", "onerror=", "<iframe", "</script><script>"):
         assert attack not in body.replace(page_script(text), "")
-    assert text.count("<script") == len(SCRIPT.findall(text)) + 1
+    assert text.count("<script") == len(SCRIPT.findall(text)) + 2
     index = parts_of(tmp_path / "page.html")["index"]
     assert [system for _, system in index["runs"][0]["reports"]][1:3] == ["beta\\u202etxt", "beta\\u202dtxt"]
 

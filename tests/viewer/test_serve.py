@@ -26,7 +26,7 @@ def client(run_folder: Path) -> Iterator[httpx.Client]:
 def test_the_page_holds_the_index_alone(client: httpx.Client) -> None:
     answer = client.get("/")
     assert answer.status_code == 200
-    assert answer.text.count('type="text/plain"') == 1
+    assert answer.text.count('type="text/plain"') == 0
     assert "connect-src &#x27;self&#x27;" in answer.text
     assert answer.headers["x-content-type-options"] == "nosniff"
 

@@ -194,7 +194,7 @@ function Overall({ index, setting, rows, metrics }: { index: Index; setting: Set
           ? "Mean over the tasks that both have, with its 95 % interval. Where the interval leaves out zero the difference is dark; p is of a paired permutation test, corrected for the number of metrics."
           : "Mean over what both have. With fewer than six tasks there is no interval and no test: such differences may be chance."}
       </p>
-      {known.length > 0 && <DifferencePlot rows={known.map((row) => ({ name: titleOf(index, row.metric), mean: row.mean!, low: row.exact?.[7] ?? null, high: row.exact?.[8] ?? null }))} one={setting.sides[0].name} other={setting.sides[1].name} />}
+      {known.length > 0 && <div class="wide"><DifferencePlot rows={known.map((row) => ({ name: titleOf(index, row.metric), mean: row.mean!, low: row.exact?.[7] ?? null, high: row.exact?.[8] ?? null }))} one={setting.sides[0].name} other={setting.sides[1].name} /></div>}
       <div class="wide">
         <table class="plain-table">
           <thead>

@@ -14,6 +14,8 @@ interface Props {
   pages?: PagesPart;
   calls?: CallsPart;
   trace: string;
+  /** Where the question stands in the protocol; empty: it is none. */
+  asked: string;
   /** Other metrics' items on the same claim. */
   also: { metric: string; title: string; item: Item }[];
   onOpen: (metric: string, item: string) => void;
@@ -28,7 +30,7 @@ const STREAMS: [stance: string, title: string][] = [
   ["neither", "Decides nothing"],
 ];
 
-export function ItemView({ unit, item, claim, pages, calls, trace, also, onOpen }: Props) {
+export function ItemView({ unit, item, claim, pages, calls, trace, asked, also, onOpen }: Props) {
   const verdict = verdictOf(unit.metric, item);
   const detail = item.detail ?? {};
   const flaws = flawsOf(item);
@@ -65,6 +67,7 @@ export function ItemView({ unit, item, claim, pages, calls, trace, also, onOpen 
       <Streams evidence={item.evidence ?? []} pages={pages} />
       <Looked detail={detail} claim={claim} />
       <Costs item={item} calls={calls} trace={trace} />
+      {asked && <p><a href={asked}>Where this question comes from</a></p>}
     </div>
   );
 }

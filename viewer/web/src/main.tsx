@@ -107,13 +107,11 @@ function Keys({ onClose }: { onClose: () => void }) {
 }
 
 const app = document.getElementById("app")!;
-loadIndex().then(
-  (index) => {
-    app.textContent = "";
-    render(<App index={index} />, app);
-    document.documentElement.dataset.ready = "yes";
-  },
-  (error) => {
-    app.textContent = `This page could not be read (${error}). It needs a browser of 2023 or newer.`;
-  },
-);
+try {
+  const index = loadIndex();
+  app.textContent = "";
+  render(<App index={index} />, app);
+  document.documentElement.dataset.ready = "yes";
+} catch (error) {
+  app.textContent = `This page could not be read (${error}). It needs a browser of 2023 or newer.`;
+}

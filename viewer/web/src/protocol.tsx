@@ -1,5 +1,5 @@
 // A protocol: what is asked, on what evidence, how it was made, and what people think of it.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { CallRow } from "./calls";
 import type { Index, KeyQuestion, Page, Protocol, ProtocolPart, Provenance, ReasoningQuestion, Rubric } from "./data";
 import { download, MARKS, type Rating, useRatings } from "./ratings";
@@ -64,6 +64,7 @@ function Loaded({ part, protocol, run, name, route, change }: { part: ProtocolPa
     Enter: () => document.querySelector<HTMLElement>(`#q-${ids[at]} details summary`)?.click(),
     Escape: () => (route.query.q ? change({ q: "" }, false) : name && (location.hash = href("", [], { run: run ? String(run) : "" }))),
   });
+  useEffect(() => reveal(document.getElementById(`q-${route.query.q}`), "start"), [route.query.q]);
   const rated = Object.values(ratings).filter((one) => Object.keys(one).length > 0).length;
   const shared = { part, ratings, rate, rating, picked: route.query.q ?? "" };
   return (

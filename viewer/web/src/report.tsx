@@ -6,7 +6,7 @@ import { ItemView } from "./evidence";
 import { notesOf, scaleOf, verdictOf, worstFirst } from "./items";
 import { Reader } from "./reader";
 import { go, href, type Route } from "./route";
-import { byVertical, protocolHref, taskOf, titleOf } from "./run";
+import { byVertical, taskOf, titleOf } from "./run";
 import { loadCalls, loadPages, loadReport } from "./store";
 import { Badge, Choice, Flags, Folded, NotHere, Out, reveal, useKeys, useLoaded } from "./ui";
 import { ASKS, inWords, plural, score } from "./words";
@@ -81,6 +81,7 @@ function Loaded({ index, run, route, change, head, number, report }: LoadedProps
   });
 
   const claims = useMemo(() => new Map(report.claims.map((claim) => [claim.id, claim])), [report]);
+  const asked = (id = "") => (head.protocols[task] === undefined ? "" : href("protocol", [task], { run: run ? String(run) : "", q: id }));
   const trace = (of: Unit) => href("trace", [task, system, of.metric], { run: run ? String(run) : "", judge: of.judge === head.judges[0] ? "" : of.judge, repeat: repeat ? String(repeat) : "", item: wanted });
   return (
     <main class="report">
@@ -106,10 +107,10 @@ function Loaded({ index, run, route, change, head, number, report }: LoadedProps
                 <button onClick={() => step(-1)} disabled={at <= 0} aria-label="Previous">↑</button>
                 <button onClick={() => step(1)} disabled={at >= shown.length - 1} aria-label="Next">↓</button>
               </nav>
-              <ItemView key={open.id} unit={unit} item={open} claim={claimOf(open, claims)} pages={pages} calls={calls} trace={trace(unit)} also={alsoOn(index, units, unit, open, claims)} onOpen={show} />
+              <ItemView key={open.id} unit={unit} item={open} claim={claimOf(open, claims)} pages={pages} calls={calls} trace={trace(unit)} asked={index.metrics[metric]?.adaptive ? asked(open.id) : ""} also={alsoOn(index, units, unit, open, claims)} onOpen={show} />
             </>
           ) : unit ? (
-            <UnitList index={index} unit={unit} entries={shown} only={only} change={change} trace={trace(unit)} protocol={index.metrics[unit.metric]?.adaptive ? (head.protocols[task] !== undefined ? protocolHref(run, task) : "") : ""} onOpen={show} />
+            <UnitList index={index} unit={unit} entries={shown} only={only} change={change} trace={trace(unit)} protocol={index.metrics[unit.metric]?.adaptive ? asked() : ""} onOpen={show} />
           ) : (
             <Findings index={index} units={units} entries={shown} report={report} onOpen={show} change={change} />
           )}

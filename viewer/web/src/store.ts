@@ -49,8 +49,9 @@ function part<T>(name: string): Promise<T> {
   return found as Promise<T>;
 }
 
-export async function loadIndex(): Promise<Index> {
-  const index = (await unpack(bytes(document.getElementById("index")!.textContent ?? ""))) as Index;
+/** The index is not packed: it can be shown before the rest of the file has been read. */
+export function loadIndex(): Index {
+  const index = JSON.parse(document.getElementById("index")!.textContent ?? "") as Index;
   served = index.served ?? false;
   return index;
 }
