@@ -110,10 +110,11 @@ def _addressed(report: Report) -> Iterator[Finding]:
     for start, end in list(orders(report.text))[:SHOWN]:
         words = " ".join(report.text[start:end].split())[:120]
         yield Finding(rule="speaks_to_a_model", message=f"speaks to a judge: {words}", span=Span(start=start, end=end))
-    words = list(lookalikes(report.text))
-    if words:
-        message = f"{len(words)} words mix letters of scripts that look alike: {report.text[slice(*words[0])][:60]}"
-        yield Finding(rule="lookalike_letters", message=message, span=Span(start=words[0][0], end=words[0][1]))
+    mixed = list(lookalikes(report.text))
+    if mixed:
+        start, end = mixed[0]
+        message = f"{len(mixed)} words mix letters of scripts that look alike: {report.text[start:end][:60]}"
+        yield Finding(rule="lookalike_letters", message=message, span=Span(start=start, end=end))
 
 
 def _hidden(report: Report) -> Iterator[Finding]:
