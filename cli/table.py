@@ -212,7 +212,7 @@ def _findings(console: Console, report: ReportSummary) -> None:
         for worst in found[:SHOWN]:
             _finding(console, worst)
         if len(found) > SHOWN:
-            console.print(Text(f"    … and {len(found) - SHOWN} more of this kind in summary.json", style="dim"))
+            console.print(Text(f"    … and {len(found) - SHOWN} more of this kind (dream show has all)", style="dim"))
 
 
 def _finding(console: Console, worst: Worst) -> None:

@@ -157,6 +157,13 @@ def shard(wanted: Shard | str | None) -> Shard | None:
     return (number, parts)
 
 
+def same_part(wanted: Shard | None, there: Shard | None) -> None:
+    """A folder holds one part of a run, or all of it. Raises UserError."""
+    if wanted != there:
+        holds = "all of a run" if there is None else f"part {there[0]}/{there[1]} of a run"
+        raise UserError(f"the run folder holds {holds}: give another --out for another part")
+
+
 def gates_fit(given: Collection[str], metrics: Sequence[str]) -> None:
     """A gate must be about a metric of the run. Raises UserError."""
     if other := next((name for name in given if name not in metrics), None):

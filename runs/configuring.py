@@ -37,8 +37,9 @@ def configure(ask: Ask, before: RunConfig | None, name: str) -> RunConfig:
     now = dt.datetime.now(dt.UTC).replace(microsecond=0)
     started = before.as_of if before is not None and not before.as_of.given else AsOf(day=now.date(), given=False)
     as_of = AsOf(day=ask.as_of) if ask.as_of else started
-    if before is not None:  # a run goes on as of its first day
-        checked.protocols_in_time(as_of.day, ask.protocols)
+    if before is not None:
+        checked.same_part(ask.shard, before.shard)
+        checked.protocols_in_time(as_of.day, ask.protocols)  # a run goes on as of its first day
     return RunConfig(
         run=before.run if before else f"{slug(name)}-{random_names.token_hex(4)}",
         version=_version(),

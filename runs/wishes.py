@@ -108,9 +108,9 @@ class Wishes(BaseModel):
         return self.model_copy(update=found)
 
     def ask(self, reports: Sequence[Given] = (), *, shard: Shard | None = None, command: str = "") -> Ask:
-        """Read the files and check everything. ``reports``: more reports, each a system of its own.
+        """Read the files and check everything. ``reports``: instead of systems, each one a system of its own.
 
-        Raises UserError that names what to change.
+        A ``shard`` has a folder of its own, ``OUT-2of4``. Raises UserError that names what to change.
         """
         if not self.systems and not reports:
             raise UserError(
@@ -131,7 +131,7 @@ class Wishes(BaseModel):
             exclude_hosts=self.exclude_hosts,
             clean=self.clean,
             as_of=self.as_of,
-            out=self.out,
+            out=self.out if shard is None or self.out is None else f"{self.out}-{shard[0]}of{shard[1]}",
             ledger=self.ledger,
             budget_usd=self.budget_usd,
             budget_tokens=self.budget_tokens,

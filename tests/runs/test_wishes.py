@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from dream_eval.errors import InputError, UserError
+from dream_eval.runs.configuring import configure
 from dream_eval.runs.shards import dealt
 from dream_eval.runs.starter import write_starter
 from dream_eval.runs.wishes import Wishes, load_wishes, run
@@ -149,11 +150,17 @@ def test_parts_are_even_disjoint_and_do_not_depend_on_the_order() -> None:
 
 
 def test_a_part_knows_the_whole_and_holds_its_own(folder: Path) -> None:
-    wishes = load_wishes(toml(folder, *FULL))
+    wishes = load_wishes(toml(folder, *FULL)).changed({"search": ("tavily",)})
     whole, parts = wishes.ask(), [wishes.ask(shard=(i, 2)) for i in (1, 2)]
     assert all(part.cases == whole.cases for part in parts)
     assert {case.task.id for part in parts for case in part.mine} == {"q1", "q2"}
     assert sum(part.units for part in parts) == whole.units
+    assert [str(part.out)[-4:] for part in parts] == ["1of2", "2of2"]
+    before = configure(parts[0], None, "run")
+    assert configure(parts[0], before, "run").shard == (1, 2)
+    for other in (parts[1], whole):
+        with pytest.raises(UserError, match="holds part 1/2 of a run: give another --out"):
+            configure(other, before, "run")
     for bad in ("0/2", "3/2", "2", "a/b"):
         with pytest.raises(UserError, match="--shard"):
             run(wishes, shard=bad)
