@@ -1,5 +1,4 @@
 // The report's text with what was found out about it: a mark leads to its verdict.
-import { memo } from "preact/compat";
 import { useMemo } from "preact/hooks";
 import type { ReportPart } from "./data";
 import { type Block, blocksOf, type Note, type Piece } from "./text";
@@ -13,7 +12,7 @@ interface Props {
   onOpen: (metric: string, item: string) => void;
 }
 
-export const Reader = memo(function Reader({ report, notes, open, onOpen }: Props) {
+export function Reader({ report, notes, open, onOpen }: Props) {
   const blocks = useMemo(() => blocksOf(report, notes), [report, notes]);
   return (
     <article class="reader" lang={report.language ?? undefined} dir="auto">
@@ -26,7 +25,7 @@ export const Reader = memo(function Reader({ report, notes, open, onOpen }: Prop
       )}
     </article>
   );
-});
+}
 
 /** Rows of a table that follow one another belong together. */
 function grouped(blocks: Block[]): Block[][] {

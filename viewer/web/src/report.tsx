@@ -58,6 +58,8 @@ function Loaded({ index, run, route, change, head, number, report }: LoadedProps
   const panel = useRef<HTMLElement>(null);
   const show = (next: string, id: string) => change({ metric: next, item: id, only: next === metric ? only : "" });
 
+  const text = useMemo(() => <Reader report={report} notes={notes} open={`${metric}|${wanted}`} onOpen={show} />, [report, notes, metric, wanted, only]);
+
   useEffect(() => {
     const key = `${metric}|${wanted}`;
     const marks = [...document.querySelectorAll(".reader mark")];
@@ -95,7 +97,7 @@ function Loaded({ index, run, route, change, head, number, report }: LoadedProps
       )}
       <div class="columns">
         <div class="text">
-          <Reader report={report} notes={notes} open={`${metric}|${wanted}`} onOpen={show} />
+          {text}
           <Sources report={report} />
         </div>
         <aside ref={panel} aria-label="What was found">
