@@ -31,17 +31,20 @@ from ..shelf import Read, Shelf
 from ..toolbox import ReadPage, agent_tools, signatures
 from . import prompts_open_dr as prompts
 from .data import Delivery
+from .tagged import tagged
 
 if TYPE_CHECKING:
     from ...models import ChatModel
 
-MANAGER_STEPS, SEARCH_STEPS = 8, 6
+MANAGER_STEPS, SEARCH_STEPS, STEPS_EMBEDDED = 8, 6, 4
 MANAGER_TOKENS, SEARCH_TOKENS = 6_000, 1_000
 """Output limit of one step."""
 FINDINGS, FINDINGS_EMBEDDED = 6, 3
 """Sentences that one search hands over."""
 PAGE_EMBEDDED = 800
 """Characters of a page that the embedded model is shown: it reads some ninety tokens a second."""
+SHORTEST_QUOTE = 20
+"""Characters of a quotation that can point at a sentence."""
 SEARCHES = 10
 """Questions that one report may have looked up."""
 WORDS, WORDS_EMBEDDED = 1_000, 220
@@ -58,9 +61,9 @@ _LIST = re.compile(r"(?ims)^#+\s*(?:sources|references|quellen|参考(?:文献|�
 
 
 class Findings(BaseModel):
-    """The search agent's answer: numbers of sentences as they were shown."""
+    """The search agent's answer: sentences as they were shown, by number or word for word."""
 
-    findings: list[int] = Field(default_factory=list)
+    findings: list[int | str] = Field(default_factory=list)
 
 
 class Draft(BaseModel):
@@ -102,13 +105,10 @@ class Desk:
         shelf = Shelf(self._toolbox.as_of, self._language)
         steps: tuple[Step, ...] = ()
         failed = ""
-        shown: list[tuple[str, int]] = []
+        shown = Shown(shelf)
         try:
             run = await run_agent(self._model, self._job(question, shelf, shown))
-            steps, pointers = (
-                run.steps,
-                [shown[number - 1] for number in run.value.findings if 0 < number <= len(shown)],
-            )
+            steps, pointers = run.steps, [one for one in map(shown.find, run.value.findings) if one is not None]
         except AgentFailed as error:
             failed, pointers = f"{error.state}: {error}", []
         found = [one for url, sentence in pointers if (one := shelf.provenance(url, sentence)) is not None]
@@ -116,7 +116,7 @@ class Desk:
         self.searches.append(_search_trace(question, shelf, steps, failed, by_code=not found))
         return [self._note(one, shelf) for one in list(dict.fromkeys(taken))[: self._most]]
 
-    def _job(self, question: str, shelf: Shelf, shown: list[tuple[str, int]]) -> AgentJob[Findings]:
+    def _job(self, question: str, shelf: Shelf, shown: Shown) -> AgentJob[Findings]:
         model, toolbox = self._model, self._toolbox
 
         def tools(host: Host) -> list[Tool]:
@@ -129,10 +129,10 @@ class Desk:
             system=prompts.SEARCH_SYSTEM.format(tools=signatures(toolbox), day=toolbox.as_of.day),
             task=prompts.search_task(question, self._most),
             answer=Findings,
-            check=lambda answer, attempt: _pointer_problems(answer, len(shown), attempt),
+            check=lambda answer, attempt: _pointer_problems(answer, shown, attempt),
             tools=tools,
             as_of=toolbox.as_of,
-            max_steps=SEARCH_STEPS,
+            max_steps=STEPS_EMBEDDED if model.embedded else SEARCH_STEPS,
             max_tokens=step_tokens(model, SEARCH_TOKENS),
         )
 
@@ -148,26 +148,56 @@ class Desk:
         return note
 
 
-class NumberedPage(ReadPage):
-    """``read_page`` with sentences numbered through all pages of a search, so that a number alone points at one."""
+class Shown:
+    """The sentences that a search agent was shown, numbered through all pages, so that a number alone points at one."""
 
-    def __init__(
-        self, toolbox: Toolbox, host: Host, shelf: Shelf, page_chars: int, shown: list[tuple[str, int]]
-    ) -> None:
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+        self.places: list[tuple[str, int]] = []
+        """Address of the page and number of the sentence in it."""
+
+    def number(self, url: str, sentence: int) -> int:
+        """The number of a sentence that is shown now."""
+        if (url, sentence) not in self.places:
+            self.places.append((url, sentence))
+        return self.places.index((url, sentence)) + 1
+
+    def find(self, pointer: int | str) -> tuple[str, int] | None:
+        """The sentence that is meant: by number, or by its words; None when none was shown that fits."""
+        if isinstance(pointer, str) and not pointer.strip(" []").isdecimal():
+            return self._quoted(pointer)
+        number = int(pointer.strip(" []")) if isinstance(pointer, str) else pointer
+        return self.places[number - 1] if 0 < number <= len(self.places) else None
+
+    def _quoted(self, words: str) -> tuple[str, int] | None:
+        """The sentence that holds the words, or stands in them; of several the one of the likest length."""
+        wanted = _folded(words)
+        found: list[tuple[int, tuple[str, int]]] = []
+        for place in self.places if len(wanted) >= SHORTEST_QUOTE else ():
+            read = self._shelf.get(place[0])
+            sentence = _folded((read.sentence(place[1]) if read else None) or "")
+            if sentence and (wanted in sentence or sentence in wanted):
+                found.append((abs(len(wanted) - len(sentence)), place))
+        return min(found)[1] if found else None
+
+
+def _folded(text: str) -> str:
+    return " ".join(re.sub(r"^\s*\[\d+\]", "", text).split()).strip(" .…").casefold()
+
+
+class NumberedPage(ReadPage):
+    """``read_page`` with sentences numbered through all pages of a search."""
+
+    def __init__(self, toolbox: Toolbox, host: Host, shelf: Shelf, page_chars: int, shown: Shown) -> None:
         super().__init__(toolbox, host, shelf, page_chars)
-        self._numbers = shown
+        self._through = shown
 
     def _page(self, page: Page, read: Read, find: str | None) -> Json:
         found = super()._page(page, read, find)
         assert isinstance(found, dict)
         lines = str(found["text"])
-        found["text"] = _LINE.sub(lambda line: f"[{self._number(page.url, int(line[1]))}]", lines)
+        found["text"] = _LINE.sub(lambda line: f"[{self._through.number(page.url, int(line[1]))}]", lines)
         return found
-
-    def _number(self, url: str, sentence: int) -> int:
-        if (url, sentence) not in self._numbers:
-            self._numbers.append((url, sentence))
-        return self._numbers.index((url, sentence)) + 1
 
 
 class Research(Tool):  # type: ignore[misc]  # smolagents is untyped
@@ -198,6 +228,7 @@ async def write_report(
     task: Task, model: ChatModel, toolbox: Toolbox, *, as_of: AsOf, sample: int = 0, seconds: float = SECONDS
 ) -> Delivery:
     """A report on the task with its sources. Raises AgentFailed, HostStop, ReplayMiss."""
+    model = tagged(model)
     desk = Desk(model, toolbox, task)
     job = AgentJob(
         system=prompts.MANAGER_SYSTEM,
@@ -262,16 +293,18 @@ def _plain(title: str) -> str:
     return " ".join(re.sub(r"[\[\]<>|`*_#]+", " ", title).split()).strip(" .")[:150]
 
 
-def _pointer_problems(answer: Findings, shown: int, attempt: int) -> list[str]:
-    """Numbers of no sentence; after some refusals those that there are are taken."""
+def _pointer_problems(answer: Findings, shown: Shown, attempt: int) -> list[str]:
+    """Pointers at no sentence; after some refusals those that hold are taken."""
     if attempt > PATIENCE:
         return []
-    if not shown:
+    most = len(shown.places)
+    if not most:
         return ["no page was read yet; call read_page first"]
     if not answer.findings:
         return ["findings is empty; give numbers of sentences that were shown"]
-    unknown = sorted({number for number in answer.findings if not 0 < number <= shown})
-    return [f"no sentence {', '.join(map(str, unknown[:6]))} was shown, only 1 to {shown}"] if unknown else []
+    lost = [place for place, one in enumerate(answer.findings, 1) if shown.find(one) is None]
+    named = ", ".join(map(str, lost[:6]))
+    return [f"finding {named}: no such sentence was shown; give numbers from 1 to {most}"] if lost else []
 
 
 def _best(shelf: Shelf, question: str) -> list[Provenance]:

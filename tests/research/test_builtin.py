@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from dream_eval.agents.research import Collected, State, perform, read_profiles
 from dream_eval.agents.research.open_dr import Note, finished, problems_of
+from dream_eval.agents.research.tagged import in_tags
 from dream_eval.core import Task
 from dream_eval.ledger import Mode
 from dream_eval.models import Limits
@@ -102,7 +103,7 @@ async def test_a_searcher_that_makes_sentences_up_is_refused(tmp_path: Path) -> 
 
     with ScriptedChat() as chat:
         await run(tmp_path, chat.on(is_manager, manager).always(inventive))
-    assert "no sentence 99 was shown, only 1 to" in told[0]
+    assert "no such sentence was shown; give numbers from 1 to" in told[0]
     (report,) = load_reports(tmp_path / "ours.jsonl")
     assert {source.url for source in report.sources} == {REGISTER, REVIEW}
 
@@ -129,6 +130,39 @@ async def test_an_endpoint_that_is_down(tmp_path: Path) -> None:
     with ScriptedChat() as chat:
         done = await run(tmp_path, chat.always(error(500)))
     assert done.states["t1"].state is State.FAILED
+
+
+async def test_a_searcher_that_quotes_instead_of_counting(tmp_path: Path) -> None:
+    """Small models hand the sentence over, and forget the tags: both are understood."""
+
+    def quoting(body: Body) -> str:
+        if turns(body) == 0:
+            return searcher(body)
+        return (
+            'Final answer({"findings": ["[3] The Lindow barrage was completed in 2021 after six years of building."]})'
+        )
+
+    with ScriptedChat() as chat:
+        await run(tmp_path, chat.on(is_manager, manager).always(quoting))
+        assert len(chat.requests) == 2 + 2 * 2
+    (report,) = load_reports(tmp_path / "ours.jsonl")
+    assert {source.url for source in report.sources} == {REGISTER}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I hand in. Final answer({'a': 1})", "I hand in. <code>\nfinal_answer({'a': 1})\n</code>"),
+        ("final_answer({'a': 1})</code> more", "<code>\nfinal_answer({'a': 1})\n</code>"),
+        ('{"findings": [1, 2]}', '<code>\nfinal_answer({"findings": [1, 2]})\n</code>'),
+        ('<code>\n{"report": "x"}\n</code>', '<code>\nfinal_answer({"report": "x"})\n</code>'),
+        ("<code>\nprint(1)\n</code> then final_answer(x)", None),
+        ("The final answer is 4.", None),
+        ("```py\nfinal_answer(1)\n```", None),
+    ],
+)
+def test_the_last_call_stands_in_tags(text: str, expected: str | None) -> None:
+    assert in_tags(text) == (text if expected is None else expected)
 
 
 NOTES = {
