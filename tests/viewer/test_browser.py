@@ -372,6 +372,9 @@ def test_it_prints(evaluated: Path, eyes: Any, tmp_path: Path) -> None:
     assert not page.locator("nav.top").is_visible()
     assert page.locator("table.scores").first.is_visible()
     assert page.pdf(path=str(tmp_path / "page.pdf"))[:5] == b"%PDF-"
+    page.emulate_media(media="print", color_scheme="dark")
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(29, 31, 35)"  # dark on white all the same
 
 
 # --- large runs ------------------------------------------------------------------------------------------------------
