@@ -56,11 +56,13 @@ def metrics_of(names: Iterable[str]) -> dict[str, Json]:
 def means_of(config: RunConfig, columns: Columns, summary: Summary | None) -> Json:
     """A row a system, metric and judge: [system, metric, judge, mean, low, high, kind of interval, tasks that count].
 
+    No task counts where every score rests on few items: their mean is shown then, and not ranked.
+
     As the run's summary has them; while there is none they are computed here: repeats averaged first, scores on few
     items left out.
     """
     if summary is not None and summary.systems:
-        return [_mean(one) for one in summary.systems if one.score is not None]
+        return [_mean(one) for one in summary.systems if one.shown is not None]
     rows: list[Json] = []
     for system in config.systems:
         for metric in config.metrics:
@@ -76,7 +78,7 @@ def means_of(config: RunConfig, columns: Columns, summary: Summary | None) -> Js
 def _mean(one: SystemScore) -> Json:
     ends = one.interval
     low, high, kind = (rounded(ends.low), rounded(ends.high), ends.kind[0]) if ends else (None, None, "b")
-    return [visible(one.system), one.metric, one.judge, rounded(one.score), low, high, kind, one.scored]
+    return [visible(one.system), one.metric, one.judge, rounded(one.shown), low, high, kind, one.scored]
 
 
 def _summary(view: RunView) -> Summary | None:

@@ -11,7 +11,6 @@ from typing import Any
 
 from ..core import Json
 from ..errors import UserError
-from ..ledger import Kind
 from ..ledger.data import Request
 from ..ledger.store import Store, kind_of
 
@@ -59,16 +58,18 @@ class Lookups:
 
     def page(self, key: str) -> PageText | None:
         """The page that a ledger key leads to; None: it is not there, or a failure."""
-        store = self._store
-        if store is None:
+        try:
+            return self._page(self._store, key) if self._store is not None else None
+        except UserError:  # damaged bytes: the quote is kept with the result
             return None
+
+    def _page(self, store: Store, key: str) -> PageText | None:
         found = store.best_of_run(self._run, key) if self._run is not None else None
         found = found or store.best(key)
         if found is None or found.answer is None:
             return None
         body: Json = json.loads(found.answer)
-        blob = store.blob(found.blob) if found.blob is not None else None
-        return _page(body, blob)
+        return _page(body, store.blob(found.blob) if found.blob is not None else None)
 
     def calls(self, scope: str) -> Iterator[dict[str, Json]]:
         """What a part of the run asked outside, in order; requests and answers in full, secrets masked."""
@@ -123,7 +124,3 @@ _FIELDS = ("final_url", "title", "site", "author", "published", "modified", "arc
 
 def _known(fields: dict[str, Json]) -> dict[str, Json]:
     return {name: value for name in _FIELDS if (value := fields.get(name))}
-
-
-KINDS = tuple(kind.value for kind in Kind)
-"""All kinds of calls."""

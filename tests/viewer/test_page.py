@@ -143,6 +143,23 @@ def test_without_its_ledger_a_run_is_shown_all_the_same(run_folder: Path, tmp_pa
     assert not (tmp_path / "gone.sqlite").exists()
 
 
+def test_means_are_those_of_the_summary(many: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(many, folder)
+    summary = open_bundle([folder]).runs[0].view.summary
+    assert summary is not None
+    first = summary.systems[0].model_copy(update={"score": None, "interval": None, "scored": 0, "thin_score": 12.3})
+    changed = summary.model_copy(update={"systems": (first, *summary.systems[1:])})
+    (folder / "summary.json").write_text(changed.model_dump_json())
+    rows = parts_of(write_view(folder))["index"]["runs"][0]["means"]
+    assert rows[0] == [first.system, first.metric, first.judge, 12.3, None, None, "b", 0]
+    for row, system in zip(rows[1:], summary.systems[1:], strict=True):
+        assert row[:3] == [system.system, system.metric, system.judge]
+        assert row[3] == pytest.approx(system.score, abs=0.01)
+        assert system.interval is not None
+        assert row[4:6] == [pytest.approx(end, abs=0.01) for end in (system.interval.low, system.interval.high)]
+
+
 def test_a_run_folder_with_holes(run_folder: Path, tmp_path: Path) -> None:
     folder = tmp_path / "holes"
     shutil.copytree(run_folder, folder)
