@@ -20,6 +20,7 @@ from ..runs.control import Control
 from ..runs.making import Wish, make_protocol
 from .evaluating import make_console, totals_line
 from .live import showing
+from .rubric_text import rubric_problems, shown_rubric
 from .session import run_stoppable
 from .text import one_line
 
@@ -30,6 +31,8 @@ def create_and_show(
     """Make a protocol, write and print it."""
     del yes
     console, name = make_console(), checked.judge(judge)
+    if Path(out).exists():
+        raise UserError(f"{out} exists: protocols are shared by runs, so none is overwritten; give another --out")
     if (query is None) == (task is None):
         raise UserError('give the query that reports shall answer, as --query "…" or --task FILE#ID')
     checked.positive(questions=rest["questions"], reasoning=rest["reasoning"])
@@ -65,14 +68,18 @@ def _make(wish: Wish, out: str, console: Console) -> tuple[Protocol, Totals]:
 
 
 def show_protocol(file: str) -> int:
-    """Print a protocol file."""
-    print_protocol(make_console(), load_protocol(file))
+    """Print a protocol file, or a file with the rubric of a metric."""
+    console = make_console()
+    if not shown_rubric(console, file):
+        print_protocol(console, load_protocol(file))
     return 0
 
 
 def lint_protocol(file: str) -> int:
-    """Print what is wrong with a protocol file; 10 when anything is."""
-    console, problems = make_console(), lint(load_protocol(file))
+    """Print what is wrong with a protocol or rubric file; 10 when anything is."""
+    console, problems = make_console(), rubric_problems(file)
+    if problems is None:
+        problems = lint(load_protocol(file))
     for problem in problems:
         place = f"{problem.item}: " if problem.item else ""
         console.print(Text(one_line(f"{place}{problem.message} [{problem.rule}]")), soft_wrap=True)

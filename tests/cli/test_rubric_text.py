@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import pytest
+from dream_eval.cli import run
 from dream_eval.cli.rubric_text import rubric_problems, shown_rubric
 from dream_eval.protocols import save_rubric
 from rich.console import Console
@@ -42,3 +44,10 @@ def test_another_file_is_not_shown(tmp_path: Path) -> None:
     (tmp_path / "p.json").write_text('{"key_questions": []}')
     assert shown(tmp_path / "p.json") == (False, "")
     assert rubric_problems(str(tmp_path / "p.json")) is None
+
+
+def test_the_verbs_take_a_rubric(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(save_rubric(rubric("dre_quality", TABLE), tmp_path / "r.json"))
+    assert run(["protocol", "show", path]) == 0
+    assert "40 % coverage" in capsys.readouterr().out
+    assert run(["protocol", "lint", path]) == 0

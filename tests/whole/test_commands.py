@@ -139,7 +139,7 @@ def test_a_kill_at_a_random_moment_costs_what_was_in_flight_and_nothing_else(
     world.chat.delay_s = 0.15
     dice, in_flight = random.Random(7), 0
     kept: list[str] = []
-    for _ in range(4):
+    for _ in range(2):
         process = start(world)
         asked = len(world.chat.requests)
         wait_for(lambda asked=asked: len(world.chat.requests) > asked, process)
@@ -295,6 +295,8 @@ def test_protocol_create_writes_a_protocol_that_evaluate_takes(world: Any, dream
     code, out, err = dream("protocol", "create", *args, *more, "--out", "p.json")
     assert code == 0, err
     assert "Key questions (4)" in out
+    code, _, err = dream("protocol", "create", *args, *more, "--out", "p.json")
+    assert (code, "exists" in err) == (2, True)
     code, out, err = dream("protocol", "lint", "p.json")
     assert (code, err) == (10, "")  # it has fewer questions than a protocol should have
     asked = len(world.chat.requests)
