@@ -36,8 +36,7 @@ class Done:
         """Take over the settled result of a unit, if there is one. ``key``: where it is known already."""
         if unit.place in self._spots:
             return True
-        found = self.kept.settled(unit) if key is None else self.kept.index.settled.get(key)
-        spot = found[1] if isinstance(found, tuple) else found
+        spot = self.kept.settled(unit) if key is None else self.kept.index.settled.get(key)
         line = None if spot is None else line_at(spot)
         if spot is None or line is None:
             return False

@@ -81,8 +81,8 @@ class Kept:
 
     # whether a unit is done
 
-    def settled(self, unit: Unit) -> tuple[str, Spot] | None:
-        """Key and place of the unit's result, when nothing of it is left to do; else None."""
+    def settled(self, unit: Unit) -> Spot | None:
+        """Where the unit's result stands, when nothing of it is left to do; else None."""
         made: dict[str, Json] = {}
         for kind in ("protocol", "rubric", "claims", "reference"):
             if self._work.needs(unit.metric, kind):
@@ -90,9 +90,7 @@ class Kept:
                 if found is None:
                     return None
                 made.update(found)
-        key = key_of(inputs_of(unit, self._work.conditions, made))
-        spot = self.index.settled.get(key)
-        return None if spot is None else (key, spot)
+        return self.index.settled.get(key_of(inputs_of(unit, self._work.conditions, made)))
 
     def made(self, kind: str, unit: Unit) -> Mapping[str, Json] | None:
         """Digests of one made input by their names in the catalogue, or None while it is not there."""
