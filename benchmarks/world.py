@@ -102,7 +102,7 @@ PROTOCOL = """I answer.
 <code>
 keys = []
 for page in found:
-    for line in page['text'].split('\\n')[:4]:
+    for line in page['text'].split('\\n')[1:5]:
         number, _, fact = line.partition('] ')
         fact = ' '.join(fact.split()[:9]).strip('.')
         keys.append({'fact': fact, 'question': 'Does the report state that ' + fact + '?', 'rationale': 'asked for',

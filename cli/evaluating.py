@@ -24,6 +24,7 @@ from ..runs.perform import RunResult, perform
 from ..runs.plan import Plan, plan_of
 from ..runs.ready import check_plan, check_ready
 from ..runs.rehearsal import rehearse
+from ..runs.shards import Cluster
 from ..runs.summary import gate_codes
 from .expect import REHEARSED, costly, show_plan, start_lines
 from .live import shown_cost, watching
@@ -48,6 +49,8 @@ class Manner:
     junit: str | None = None
     log_json: str | None = None
     otel: bool = False
+    ray: Cluster | None = None
+    """On this cluster."""
 
     @property
     def replay(self) -> bool:
@@ -61,7 +64,7 @@ def evaluate_and_show(ask: Ask, manner: Manner) -> int:
     checked.gates_fit(manner.gates, ask.metrics)
     check_plan(ask)
     if not manner.plan:
-        check_ready(ask, replay=manner.replay)
+        check_ready(ask, replay=manner.replay, ray=manner.ray)
     plan = plan_of(ask)
     if manner.plan:
         rehearsal = rehearse(ask) if 0 < plan.left <= REHEARSED else None
@@ -91,7 +94,7 @@ def run(ask: Ask, console: Console, manner: Manner) -> RunResult:
         mode = LedgerMode(manner.ledger_mode)
 
         async def work(control: Control) -> RunResult:
-            return await perform(ask, ledger_mode=mode, on_progress=listener, control=control)
+            return await perform(ask, ledger_mode=mode, on_progress=listener, control=control, ray=manner.ray)
 
         return run_stoppable(work, said=lambda line: console.print(Text(line)))
 

@@ -18,6 +18,8 @@ Examples:
   dream run other.toml --judge openai/gpt-5-mini --judge local --repeats 3
   dream run --system ours=a.jsonl --system theirs=b.jsonl --tasks tasks.jsonl
   dream run --shard 2/4             the second of four parts, for a job on each of four machines
+  dream run --engine ray --ray-address auto
+                                    on the machines of a Ray cluster
   dream run status dream-runs/first how a run stands
 \b
 Every key of eval.toml is an option too; an option replaces what the file says.
@@ -47,6 +49,12 @@ class Run(click.Command):
 @click.option("--name", metavar="NAME", help="Name of the run: its folder is dream-runs/NAME beside the file.")
 @click.option("--system", "systems", multiple=True, metavar="NAME=FILE", help="A system's reports; repeat for several.")
 @click.option("--shard", metavar="I/N", help="Only part I of N, split by task.")
+@click.option(
+    "--engine", type=click.Choice(["asyncio", "ray"]), default="asyncio", help="One process, or a Ray cluster."
+)
+@click.option(
+    "--ray-address", metavar="ADDRESS", help="The cluster (auto, HOST:6379); without it, this machine becomes one."
+)
 @evaluating_options
 @output_options
 def command(file: str | None, **wishes: Any) -> int:

@@ -26,7 +26,14 @@ def evaluate_reports(reports: Sequence[str], **options: Any) -> int:
 
 
 def run_and_show(
-    file: str | None, *, name: str | None, systems: Sequence[str], shard: str | None, **options: Any
+    file: str | None,
+    *,
+    name: str | None,
+    systems: Sequence[str],
+    shard: str | None,
+    engine: str,
+    ray_address: str | None,
+    **options: Any,
 ) -> int:
     """Do what a file and options ask; returns the exit code. Raises UserError."""
     manner = {name: options.pop(name) for name in MANNER}
@@ -36,7 +43,8 @@ def run_and_show(
         changes["out"] = str(base / RUNS / slug(name))
     wishes = wishes.changed(changes)
     ask = wishes.ask(shard=checked.shard(shard), command=resume_command())
-    return evaluate_and_show(ask, Manner(**manner, gates=wishes.fail_under))
+    ray = checked.cluster(engine, ray_address)
+    return evaluate_and_show(ask, Manner(**manner, gates=wishes.fail_under, ray=ray))
 
 
 def _wishes(file: str | None, *, any_system: bool) -> tuple[Wishes, Path]:

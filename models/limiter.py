@@ -30,6 +30,11 @@ def urgency(rank: Urgency) -> Iterator[None]:
         _urgency.reset(token)
 
 
+def current_urgency() -> Urgency:
+    """The rank of calls made here."""
+    return _urgency.get()
+
+
 class Limiter:
     """Additive increase, multiplicative decrease. Shared by all who call one endpoint with one key; one event loop.
 

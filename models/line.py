@@ -66,7 +66,13 @@ _lines: dict[tuple[int, str, str], Line] = {}
 
 @asynccontextmanager
 async def open_line(
-    base_url: str, key: str | None, limits: Limits, *, alone: bool = False, own: bool = False
+    base_url: str,
+    key: str | None,
+    limits: Limits,
+    *,
+    alone: bool = False,
+    own: bool = False,
+    limiter: Limiter | None = None,
 ) -> AsyncIterator[Line]:
     """The line to ``base_url``, shared while it is open by all of this loop with the same key. ``alone``: one call
     at a time; ``own``: a server of the user's own, reached without any proxy that the environment names."""
@@ -74,6 +80,7 @@ async def open_line(
     line = _lines.get(name)
     if line is None:
         line = _lines[name] = _new(base_url, key, limits, alone, own)
+        line.limiter = limiter or line.limiter
     line.users += 1
     try:
         yield line

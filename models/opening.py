@@ -12,6 +12,7 @@ from ..ledger import Ledger, Mode
 from .chat import Card, ChatModel, submit
 from .data import Limits
 from .describing import is_local, judge_context, judge_price
+from .limiter import Limiter
 from .line import open_line
 from .prices import FREE
 from .providers import LOCAL, Judge, parse_judge
@@ -24,16 +25,23 @@ _homes: list[asyncio.AbstractEventLoop] = []
 
 @asynccontextmanager
 async def open_model(
-    name: str, ledger: Ledger, *, limits: Limits = PATIENT, notify: Callable[[str], None] | None = None
+    name: str,
+    ledger: Ledger,
+    *,
+    limits: Limits = PATIENT,
+    notify: Callable[[str], None] | None = None,
+    limiter: Limiter | None = None,
 ) -> AsyncIterator[ChatModel]:
     """Open the judge ``name``; the embedded one is started, and stopped at the end.
 
     Nothing is started, and no key is needed, when ``ledger`` replays. ``notify`` is told what takes long (download,
-    loading). UserError for a bad name, a missing key, or a dollar budget without a known price.
+    loading). ``limiter``: of a hosted judge's line, in place of its own. UserError for a bad name, a missing key, or a
+    dollar budget without a known price.
     """
     _homes.append(asyncio.get_running_loop())
     try:
-        opened = _local(name, ledger, limits, notify) if is_local(name) else _hosted(parse_judge(name), ledger, limits)
+        local = is_local(name)
+        opened = _local(name, ledger, limits, notify) if local else _hosted(parse_judge(name), ledger, limits, limiter)
         async with opened as model:
             yield model
     finally:
@@ -41,7 +49,7 @@ async def open_model(
 
 
 @asynccontextmanager
-async def _hosted(judge: Judge, ledger: Ledger, limits: Limits) -> AsyncIterator[ChatModel]:
+async def _hosted(judge: Judge, ledger: Ledger, limits: Limits, limiter: Limiter | None) -> AsyncIterator[ChatModel]:
     price = judge_price(judge)
     card = Card(
         name=judge.name,
@@ -58,7 +66,7 @@ async def _hosted(judge: Judge, ledger: Ledger, limits: Limits) -> AsyncIterator
     key = judge.key()
     if key:
         ledger.hide(key)
-    async with open_line(judge.provider.base_url, key, limits, own=judge.provider.free) as line:
+    async with open_line(judge.provider.base_url, key, limits, own=judge.provider.free, limiter=limiter) as line:
         yield ChatModel(card, ledger, line, limits)
 
 

@@ -13,7 +13,7 @@ from ..protocols.rubric import Rubric
 from ..protocols.schema import Mode, Protocol
 from ..tools import DEFAULT_SEARCH
 from .cases import CaseRef
-from .shards import Shard
+from .shards import Cluster, Shard
 
 
 def judge(wanted: str | None) -> str:
@@ -162,6 +162,15 @@ def same_part(wanted: Shard | None, there: Shard | None) -> None:
     if wanted != there:
         holds = "all of a run" if there is None else f"part {there[0]}/{there[1]} of a run"
         raise UserError(f"the run folder holds {holds}: give another --out for another part")
+
+
+def cluster(engine: str, address: str | None) -> Cluster | None:
+    """Where a run is done: None for this process. Raises UserError for an address without ``--engine ray``."""
+    if engine == "ray":
+        return Cluster(address)
+    if address is not None:
+        raise UserError("--ray-address needs --engine ray")
+    return None
 
 
 def gates_fit(given: Collection[str], metrics: Sequence[str]) -> None:

@@ -58,16 +58,18 @@ class Engine:
         watcher: Watcher,
         window: int,
         rehearsal: bool = False,
+        missing: Mapping[str, str] | None = None,
     ) -> None:
         """``judges`` by the names in ``work``; ``window``: units of one judge in flight, at most; ``rehearsal``: what
-        cannot be replayed is passed over."""
+        cannot be replayed is passed over; ``missing``: files that could not be made before, and why."""
         self._rehearsal = rehearsal
         self._work, self._folder, self._judges = work, folder, judges
         self._done, self._control, self._watcher, self._window = done, control, watcher, window
         self._kept: Kept = done.kept
         self._toolbox = toolbox
         self._library = Library(work, self._kept, toolbox)
-        self._shared = Shared(work, folder, self._kept, judges[work.judges[0]], self._library, watcher)
+        maker = judges[work.judges[0]]
+        self._shared = Shared(work, folder, self._kept, maker, self._library, watcher, missing=missing)
         self._crew = Crew()
         self._tasks: list[tuple[CaseRef, ...]] = work.by_task()
         self._order = {cases[0].task.id: number for number, cases in enumerate(self._tasks)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
@@ -28,7 +29,8 @@ class Library:
 
     def __init__(self, work: Work, kept: Kept, toolbox: Toolbox) -> None:
         self._kept, self._toolbox = kept, toolbox
-        self._cases = {cases[0].task.id: cases for cases in work.by_task()}
+        every = replace(work, cases=(*work.cases, *work.beside))
+        self._cases = {cases[0].task.id: cases for cases in every.by_task()}
         self._recent: OrderedDict[str, Report] = OrderedDict()
         self._at_work: WeakValueDictionary[str, Report] = WeakValueDictionary()
         self._tools: OrderedDict[str, Toolbox] = OrderedDict()

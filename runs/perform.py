@@ -24,6 +24,8 @@ from .kept import Kept
 from .measured import agreement_of
 from .names import names_of
 from .progress import Listener, Watcher
+from .ray_engine import RayEngine, Setup
+from .shards import Cluster
 from .store import RunFolder
 from .summary import Summary, summarise
 from .work import Work
@@ -109,10 +111,12 @@ async def perform(
     control: Control | None = None,
     outside: Outside | None = None,
     replayed: RunConfig | None = None,
+    ray: Cluster | None = None,
 ) -> RunResult:
     """Run what is asked, or what is left of it.
 
-    ``replayed``: the configuration of a run that is run again under its own name.
+    ``replayed``: the configuration of a run that is run again under its own name. ``ray``: on this cluster
+    (:func:`.ready.check_cluster` says whether that can be).
     Raises UserError, ReplayMiss, OSError.
     """
     watcher, control, outside = Watcher(on_progress), control or Control(), outside or Outside()
@@ -133,7 +137,7 @@ async def perform(
             known = known_totals(folder, config, ledger.totals())
             if known != ledger.totals():
                 watcher.note(f"the ledger {config.ledger} does not know this run: what it used before is not counted")
-            desk = Desk(ask, folder, ledger, watcher, control, outside)
+            desk = Desk(ask, folder, ledger, watcher, control, outside, ray)
             done = Done(work, folder, Kept(work, folder), watcher)
             watcher.begin(work.size, known, plan=work.plan, budget=budget, run=config.run)
             if next(left_of(work, done.kept), None) is None:
@@ -158,6 +162,7 @@ class Desk:
     watcher: Watcher
     control: Control
     outside: Outside
+    ray: Cluster | None = None
 
     @property
     def limits(self) -> Limits:
@@ -184,19 +189,45 @@ async def _work(work: Work, config: RunConfig, desk: Desk, done: Done) -> tuple[
             done = Done(work, desk.folder, Kept(work, desk.folder), desk.watcher)
         for judge in judges.values():
             route(work.metrics, judge, toolbox, work.settings.mode)
-        engine = Engine(
+        await _engine(work, config, desk, done, judges, toolbox).run()
+        return config, done
+
+
+def _engine(
+    work: Work, config: RunConfig, desk: Desk, done: Done, judges: Mapping[str, ChatModel], toolbox: Toolbox
+) -> Engine | RayEngine:
+    if desk.ray is not None:
+        setup = Setup(
+            run=config.run,
+            judges=desk.ask.judges,
+            mode=desk.ledger.mode,
+            budget=desk.ledger.budget,
+            limits=desk.limits,
+            endpoints=desk.outside.endpoints,
+            search=_search(config, desk),
+            exclude_hosts=config.exclude_hosts,
+        )
+        return RayEngine(
             work,
             desk.folder,
-            judges,
-            toolbox,
+            setup,
+            desk.ray,
+            str(desk.ledger.path),
             done=done,
             control=desk.control,
             watcher=desk.watcher,
-            rehearsal=desk.outside.rehearsal,
-            window=max(FEWEST_IN_FLIGHT, round(WINDOW * desk.limits.concurrency)),
         )
-        await engine.run()
-        return config, done
+    return Engine(
+        work,
+        desk.folder,
+        judges,
+        toolbox,
+        done=done,
+        control=desk.control,
+        watcher=desk.watcher,
+        rehearsal=desk.outside.rehearsal,
+        window=max(FEWEST_IN_FLIGHT, round(WINDOW * desk.limits.concurrency)),
+    )
 
 
 async def _open_judges(desk: Desk, stack: AsyncExitStack) -> Mapping[str, ChatModel]:
@@ -212,14 +243,17 @@ async def _open_judges(desk: Desk, stack: AsyncExitStack) -> Mapping[str, ChatMo
 
 
 def _toolbox(config: RunConfig, desk: Desk) -> AbstractAsyncContextManager[Toolbox]:
-    replaying = desk.ledger.mode is LedgerMode.REPLAY
     return open_toolbox(
         desk.ledger,
         as_of=config.as_of,
-        search=config.search_digests if replaying else config.search,
+        search=_search(config, desk),
         exclude_hosts=config.exclude_hosts,
         endpoints=desk.outside.endpoints,
     )
+
+
+def _search(config: RunConfig, desk: Desk) -> tuple[str, ...]:
+    return config.search_digests if desk.ledger.mode is LedgerMode.REPLAY else config.search
 
 
 def known_totals(folder: RunFolder, config: RunConfig, counted: Totals) -> Totals:

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+from importlib.util import find_spec
 
 from ..errors import UserError
 from ..ledger.purse import unpriced
 from ..models.describing import is_local, price_of
 from ..models.providers import parse_judge
 from .ask import Ask
+from .ray_engine import ABSENT
+from .shards import Cluster
 from .store import RunFolder
 
 
-def check_ready(ask: Ask, *, replay: bool = False) -> None:
+def check_ready(ask: Ask, *, replay: bool = False, ray: Cluster | None = None) -> None:
     """Look at the run folder, the judges' names, keys and prices, and the search back ends. No network, nothing is
     written.
 
     ``replay``: no key is needed. Raises UserError that says what to change.
     """
     check_plan(ask)
+    if ray is not None:
+        check_cluster(ask)
     for name in ask.judges:
         if not replay and not is_local(name):
             parse_judge(name).key()
@@ -31,6 +36,14 @@ def check_plan(ask: Ask) -> None:
     for name in ask.judges:
         if price_of(name) is None and ask.budget_usd is not None:
             raise UserError(unpriced(name))
+
+
+def check_cluster(ask: Ask) -> None:
+    """Whether a Ray cluster could do it. Raises UserError."""
+    if find_spec("ray") is None:
+        raise UserError(ABSENT)
+    if any(is_local(name) for name in ask.judges):
+        raise UserError("the embedded judge runs on one machine: leave --engine ray out, or name another judge")
 
 
 async def _search(ask: Ask, replay: bool) -> None:

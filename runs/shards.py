@@ -1,9 +1,19 @@
-"""Which part of a run a machine does: whole tasks, dealt evenly and the same everywhere."""
+"""Where a run is done: which part of it here (whole tasks, dealt evenly and the same everywhere), or on a cluster."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from hashlib import sha256
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A Ray cluster to run on."""
+
+    address: str | None = None
+    """As Ray has it (``auto``, ``HOST:6379``, ``ray://…``); None: one on this machine."""
+
 
 Shard = tuple[int, int]
 """(i, n) with 1 ≤ i ≤ n: part i of n."""

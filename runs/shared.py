@@ -57,12 +57,21 @@ class Shared:
     """Loads or makes what units share. Whoever asks second waits for the first; what is made is not held."""
 
     def __init__(
-        self, work: Work, folder: RunFolder, kept: Kept, maker: ChatModel, library: Library, watcher: Watcher
+        self,
+        work: Work,
+        folder: RunFolder,
+        kept: Kept,
+        maker: ChatModel,
+        library: Library,
+        watcher: Watcher,
+        *,
+        missing: Mapping[str, str] | None = None,
     ) -> None:
+        """``missing``: files that could not be made before, and why: that is not tried again."""
         self._work, self._folder, self._kept = work, folder, kept
         self._maker, self._library, self._watcher = maker, library, watcher
         self._jobs: dict[str, asyncio.Task[Any]] = {}
-        self._missing: dict[str, Missing] = {}
+        self._missing = {name: Missing(reason) for name, reason in (missing or {}).items()}
         self._order = {cases[0].task.id: number for number, cases in enumerate(work.by_task())}
 
     async def inputs(self, unit: Unit) -> Inputs:

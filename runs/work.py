@@ -53,6 +53,8 @@ class Work:
     """Given ones, by task id and metric."""
     references: Mapping[str, CaseRef] = field(default_factory=dict)
     """What reports are held against, by task id."""
+    beside: tuple[CaseRef, ...] = ()
+    """Other reports on the same tasks that are not part of this work: they are no evidence for those that are."""
     afresh: bool = False
     """Nothing that the folder holds is taken over."""
 
