@@ -67,7 +67,7 @@ class Written:
         for task in self.tasks:
             for system in self.systems:
                 report = read_report(self.text(task.id, system), id=system)
-                refs.append(ReportRef(id=system, task=task.id, digest=report.digest, file=f"{system}-{task.id}.json"))
+                refs.append(ReportRef(id=system, task=task.id, digest=report.digest, file=f"report-{len(refs)}.json"))
                 folder.save(f"reports/{refs[-1].file}", report)
         config = RunConfig(
             run=self.path.name,
