@@ -46,6 +46,4 @@ def seen_work(ledger: Path) -> list[Seen]:
         return []
     with closing(Store(ledger, read_only=True)) as store:
         rows = store.rows(_SQL, NEWEST)
-    return [
-        Seen(row[0], row[1], kind_of(row[2]), row[3], row[4], row[5], row[6], row[7], row[9] or "") for row in rows
-    ]
+    return [Seen(row[0], row[1], kind_of(row[2]), row[3], row[4], row[5], row[6], row[7], row[9] or "") for row in rows]

@@ -16,7 +16,7 @@ from ..protocols import load_criteria, load_protocol
 from ..protocols.rubric import Rubric
 from ..protocols.schema import Mode, Protocol
 from . import checked
-from .ask import DEFAULT_QUESTIONS, DEFAULT_REASONING, Ask
+from .ask import DEFAULT_QUESTIONS, DEFAULT_REASONING, MOST_REPEATS, Ask
 from .cases import CaseRef, Given, Source, Sources, gather, read_query, read_task, task_of
 from .data import DEFAULT_FLOOR
 from .fetching import home_of, is_address
@@ -72,6 +72,10 @@ def prepare(
     checked.positive(max_claims=max_claims, questions=questions, reasoning=reasoning, repeats=repeats)
     checked.positive(budget_tokens=budget_tokens, budget_usd=budget_usd, concurrency=concurrency)
     checked.share(floor=floor)
+    if repeats > MOST_REPEATS:
+        raise UserError(f"--repeats {repeats} is more than {MOST_REPEATS}")
+    if ledger is not None and Path(ledger).is_dir():
+        raise UserError(f"--ledger {ledger} is a folder: name a file in it")
     judges, names = (
         checked.judges(judge),
         checked.metrics(_listed(metrics)),

@@ -16,6 +16,8 @@ from .shards import dealt
 
 DEFAULT_QUESTIONS = 10
 DEFAULT_REASONING = 3
+MOST_REPEATS = 100
+"""More than anybody needs to know the noise of a score; a slip of the finger is more likely."""
 RUNS = Path("dream-runs")
 """Where runs go when nobody says where."""
 

@@ -27,6 +27,8 @@ def judge(wanted: str | None) -> str:
 
 def judges(wanted: str | Sequence[str] | None) -> tuple[str, ...]:
     """One judge or several, each once; None: the default one. Raises UserError."""
+    if wanted is not None and (not isinstance(wanted, Sequence) or not all(isinstance(one, str) for one in wanted)):
+        raise UserError(f"judge: a name or several names are wanted, not {wanted!r}")
     names = [judge(wanted)] if wanted is None or isinstance(wanted, str) else [judge(one) for one in wanted]
     if not names:
         return (judge(None),)

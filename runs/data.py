@@ -67,7 +67,7 @@ class ReportRef(Frozen):
     """The system that wrote it: a system has one report a task, and a lone file is its own system."""
     task: str
     digest: str
-    file: str
+    file: str = Field(pattern=r"^\w[\w.-]*$")
     """Name inside ``reports/``."""
 
 

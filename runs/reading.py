@@ -13,11 +13,11 @@ from ..protocols import load_protocol, load_rubric
 from ..protocols.rubric import Rubric
 from ..protocols.schema import Protocol
 from ..reports.data import ClaimList, Report
-from .data import ReportRef, UnitPlace, UnitResult
+from .data import ReportRef, RunState, UnitPlace, UnitResult
 from .kept import protocol_digests
 from .labels import places_of, unit_label
 from .names import Place, names_of
-from .results import lines_with_spots
+from .results import count_lines, lines_with_spots
 from .store import RunFolder
 from .summary import Summary
 
@@ -53,8 +53,19 @@ class RunView:
         path = self._folder.results_path
         now = (path.stat().st_size, path.stat().st_mtime_ns) if path.exists() else (0, 0)
         if now != self._seen[0]:
-            self._seen = (now, {line.place: spot.offset for spot, line in lines_with_spots(path)})
+            lines = [(line.place, spot.offset) for spot, line in lines_with_spots(path)]
+            self._check_whole(path, len(lines))
+            self._seen = (now, dict(lines))
         return self._seen[1]
+
+    def _check_whole(self, path: Path, readable: int) -> None:
+        """A finished run's lines are all there and readable; of others the one that a kill cut off is not."""
+        if self.summary is None or self.summary.state is not RunState.FINISHED:
+            return
+        lines = count_lines(path)
+        if readable < lines:
+            what = f"{lines - readable} of its {lines} lines cannot be read"
+            raise InputError(f"{what}: the run's own command puts that right", path=path)
 
     def task(self, id: str) -> Task:
         """A task of the run. Raises KeyError."""

@@ -58,6 +58,8 @@ def finished_config(folder: RunFolder) -> RunConfig:
     summary = folder.load("summary.json", Summary)
     if summary is None or summary.state is not RunState.FINISHED:
         raise UserError(f"{folder.path}: the run is not finished; run its command again first")
+    if not folder.results_path.is_file():
+        raise InputError("the run's results are missing: its own command makes them again", path=folder.results_path)
     if other := [name for name in config.metrics if config.versions.get(name) != VERSIONS[name]]:
         made = f"dream-eval {config.version} made it with other prompts for {', '.join(other)}"
         raise UserError(f"{folder.path}: cannot be replayed by this version: {made}")

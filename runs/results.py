@@ -57,6 +57,14 @@ def lines_with_spots(path: Path) -> Iterator[tuple[Spot, UnitResult]]:
             offset += len(raw)
 
 
+def count_lines(path: Path) -> int:
+    """Lines of a file, broken ones included; a missing file has none."""
+    if not path.exists():
+        return 0
+    with path.open("rb") as file:
+        return sum(1 for _ in file)
+
+
 def parse_line(raw: bytes) -> UnitResult | None:
     """A unit, or None for a line that is broken or of another version."""
     try:

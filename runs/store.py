@@ -28,7 +28,7 @@ from ..ledger.masking import Masker
 from .data import RunConfig, UnitResult
 from .files import append_line, write_atomic
 from .lock import RunLock, no_place
-from .results import Index, Spot, dump_line, index_of, line_at, lines_with_spots, raw_lines
+from .results import Index, Spot, count_lines, dump_line, index_of, line_at, lines_with_spots, raw_lines
 
 M = TypeVar("M", bound=BaseModel)
 SUBFOLDERS = ("reports", "protocols", "rubrics", "claims")
@@ -127,7 +127,7 @@ class RunFolder:
         Nothing is written when it stands so already.
         """
         starts = [spot.offset for spot in planned]
-        if starts == sorted(set(starts)) and len(starts) == _count(self.results_path):
+        if starts == sorted(set(starts)) and len(starts) == count_lines(self.results_path):
             return
         keys = {line.unit for spot in planned if (line := line_at(spot)) is not None}
         kept = {line.unit for _, line in lines_with_spots(self._superseded)}
@@ -163,11 +163,3 @@ class _ErrorLog(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         with suppress(OSError):
             self._folder.note_error(self.format(record))
-
-
-def _count(path: Path) -> int:
-    """Lines of a file, broken ones included."""
-    if not path.exists():
-        return 0
-    with path.open("rb") as file:
-        return sum(1 for _ in file)

@@ -16,7 +16,7 @@ from ..errors import InputError, UserError
 from ..ledger import Mode as LedgerMode
 from . import checked
 from .api import prepare, run_ask
-from .ask import DEFAULT_QUESTIONS, DEFAULT_REASONING, RUNS, Ask
+from .ask import DEFAULT_QUESTIONS, DEFAULT_REASONING, MOST_REPEATS, RUNS, Ask
 from .cases import Given
 from .data import DEFAULT_FLOOR
 from .fetching import is_address
@@ -40,6 +40,13 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 """One text or a list of them."""
 
 
+LONGEST_NAME = 100
+"""Characters in the name of a system."""
+
+Gate = Annotated[float, Field(strict=False, ge=0, le=100, allow_inf_nan=False)]
+"""The least mean that is asked for, on the scale of scores."""
+
+
 class Wishes(BaseModel):
     """What a run is asked for. Paths are as the file has them; :meth:`located` resolves them."""
 
@@ -60,7 +67,7 @@ class Wishes(BaseModel):
     clean: bool = True
     metrics: Names = ()
     judges: Names = ()
-    repeats: int = 1
+    repeats: int = Field(default=1, ge=1, le=MOST_REPEATS)
     protocols: Names = ()
     rubrics: Names = ()
     reference: str | None = None
@@ -77,17 +84,17 @@ class Wishes(BaseModel):
     budget_tokens: int | None = None
     ledger: str | None = None
     floor: Annotated[float, Field(strict=False)] = DEFAULT_FLOOR
-    fail_under: dict[str, Annotated[float, Field(strict=False)]] = Field(default_factory=dict)
+    fail_under: dict[str, Gate] = Field(default_factory=dict)
     """Metric to the least score (0–100) that every system must reach."""
 
     def changed(self, changes: Mapping[str, Any]) -> Wishes:
-        """The same with what options say; None, and what is empty, changes nothing. Raises UserError."""
+        """The same with what options say in place of what the file says; None, and what is empty, changes nothing.
+
+        Raises UserError.
+        """
         said = {name: value for name, value in changes.items() if value is not None and value not in ((), {}, [])}
         if {"query", "task", "tasks"} & said.keys():
             said = {"query": None, "task": None, "tasks": None, **said}
-        for name in ("systems", "fail_under"):
-            if name in said:
-                said[name] = {**getattr(self, name), **said[name]}
         return Wishes.model_validate({**self.model_dump(), **said}, strict=False)
 
     def located(self, base: Path, *, default: str) -> Wishes:
@@ -116,6 +123,9 @@ class Wishes(BaseModel):
             raise UserError(
                 f"there is no system to evaluate: name one under [systems] in {FILE}, or as --system NAME=FILE"
             )
+        for name in self.systems:
+            if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
+                raise UserError(f"a system needs a name of 1 to {LONGEST_NAME} printable characters, not {name[:40]!r}")
         given: Any = dict(self.systems) if self.systems else list(reports)
         return prepare(
             given,

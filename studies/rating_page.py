@@ -27,7 +27,8 @@ _STYLE = """
 body{font:17px/1.5 system-ui,sans-serif;max-width:44rem;margin:2rem auto;padding:0 1rem;color:#1c1c1c;background:#fff}
 h1{font-size:1.3rem}fieldset{border:1px solid #bbb;border-radius:6px;margin:1rem 0}legend{font-weight:600}
 label{display:inline-block;margin-right:1.1rem}q,.dim{color:#555}.ends{font-size:.85rem;color:#555}
-textarea{width:100%;box-sizing:border-box;font:inherit}button,a.go{font:inherit;padding:.45rem 1.1rem;margin-right:.6rem}
+textarea{width:100%;box-sizing:border-box;font:inherit}
+button,a.go{font:inherit;padding:.45rem 1.1rem;margin-right:.6rem}
 dl{margin:.5rem 0}dt{font-weight:600}dd{margin:0 0 .4rem 1rem;overflow-wrap:anywhere}
 @media(prefers-color-scheme:dark){body{background:#161616;color:#e6e6e6}q,.dim,.ends{color:#aaa}}
 """

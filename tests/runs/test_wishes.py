@@ -77,9 +77,9 @@ def test_options_replace_what_the_file_says(folder: Path) -> None:
     assert more.judges == ("local",)
     assert more.repeats == 2
     assert more.metrics == ("wq",)
-    assert list(more.systems) == ["ours", "theirs", "third"]
+    assert list(more.systems) == ["third"]
     assert more.changed({"query": "What?"}).tasks is None, "another way to say the task replaces the first"
-    assert more.changed({"fail_under": {"kic": 50.0}}).fail_under == {"wq": 60, "kic": 50}
+    assert more.changed({"fail_under": {"kic": 50.0}}).fail_under == {"kic": 50}
 
 
 @pytest.mark.parametrize(
@@ -169,3 +169,24 @@ def test_a_part_knows_the_whole_and_holds_its_own(folder: Path) -> None:
 def test_the_python_call_refuses_unknown_keys(folder: Path) -> None:
     with pytest.raises(UserError, match="no key 'judge': did you mean 'judges'"):
         run(Wishes(), judge="local")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[fail_under]\nwq = nan",
+        "[fail_under]\nwq = 500",
+        "[fail_under]\nwq = -1",
+        "repeats = 1000000000",
+        "repeats = 0",
+    ],
+)
+def test_values_that_nobody_can_mean(folder: Path, line: str) -> None:
+    with pytest.raises(InputError, match=r"wq|repeats"):
+        load_wishes(toml(folder, 'tasks = "tasks.jsonl"', line))
+
+
+@pytest.mark.parametrize("name", ["", " ", "x" * 101, "a\u202eb", "a\x1b[31m"])
+def test_names_of_systems_that_cannot_be_shown(folder: Path, name: str) -> None:
+    with pytest.raises(UserError, match="printable"):
+        Wishes(systems={name: ("ours.jsonl",)}).ask()

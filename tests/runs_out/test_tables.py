@@ -200,3 +200,12 @@ def test_a_missing_extra_is_one_line_that_says_how_to_install_it(
     assert done.stderr.count("\n") == 1
     assert f"pip install 'dream-eval[{form}]'" in done.stderr
     assert not list((tmp_path / "out").glob("*")) if (tmp_path / "out").exists() else True
+
+
+def test_a_line_that_cannot_be_read_is_said(finished: Path, tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged"
+    shutil.copytree(finished, damaged)
+    lines = (damaged / "results.jsonl").read_bytes().splitlines(keepends=True)
+    (damaged / "results.jsonl").write_bytes(b"".join([lines[0].replace(b'"score":', b'"score":"x', 1), *lines[1:]]))
+    with pytest.raises(InputError, match=f"1 of its {len(lines)} lines cannot be read"):
+        list(open_run(damaged).results())
