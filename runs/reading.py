@@ -60,7 +60,11 @@ class RunView:
 
     def _check_whole(self, path: Path, readable: int) -> None:
         """A finished run's lines are all there and readable; of others the one that a kill cut off is not."""
-        if self.summary is None or self.summary.state is not RunState.FINISHED:
+        try:
+            finished = self.summary is not None and self.summary.state is RunState.FINISHED
+        except InputError:  # of another version: it says nothing of the results
+            finished = False
+        if not finished:
             return
         lines = count_lines(path)
         if readable < lines:
