@@ -331,6 +331,10 @@ def _read(tasks: str, paths: Sequence[Path], at_least: int | None, out: str | No
     known = load_tasks(Path(tasks))
     sheets = read_sheets(paths, known)
     found = review(known, sheets, at_least)
+    if out and Path(out).exists():
+        raise UserError(f"{out} exists: give a new file for the tasks that stand the review")
+    if out and not found.ids(True):
+        raise UserError(f"no task stands the review yet ({len(found.tasks)} tasks), so {out} is not written")
     if out:
         files.write_tasks([task for task in known if task.id in set(found.ids(True))], Path(out))
     if as_json:

@@ -218,3 +218,15 @@ def test_mistakes_are_one_line(
     told = capsys.readouterr().err
     assert words in told
     assert len(told.splitlines()) == 1
+
+
+def test_nothing_is_overwritten_by_what_stands_the_review(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tasks = tmp_path / "tasks.jsonl"
+    tasks.write_text("".join(json.dumps({"id": task.id, "prompt": task.prompt}) + "\n" for task in TASKS))
+    before = tasks.read_bytes()
+    write_sheets(TASKS, ["anna"], tmp_path / "sheets")
+    for out, words in ((tasks, "exists"), (tmp_path / "new.jsonl", "no task stands")):
+        assert run(["tasks", "review", str(tasks), "--read", str(tmp_path / "sheets"), "--out", str(out)]) == 2
+        assert words in capsys.readouterr().err
+    assert tasks.read_bytes() == before
+    assert not (tmp_path / "new.jsonl").exists()
