@@ -45,13 +45,24 @@ class PersonDraft(Clean):
     background: str = _text(400)
 
 
-class PlainDraft(Clean):
+class Written(Clean):
+    """Base of tasks as written."""
+
+    prompt: str = _text(360)
+
+
+class Lead(Clean):
+    """What the embedded judge is to settle before it writes a task: else it writes "two countries"."""
+
+    subject: str = _text(60)
+    places: tuple[str, ...] = Field(json_schema_extra={"minItems": 2, "maxItems": 2})
+
+
+class PlainDraft(Written, Lead):
     """A task as the embedded judge writes it."""
 
-    prompt: str = _text(420)
 
-
-class Draft(PlainDraft):
+class Draft(Written):
     """A task as written."""
 
     challenges: str = ""
@@ -120,9 +131,9 @@ class Graded(Reasoned):
 class PlainGraded(BaseModel):
     """The second filter's answer, as the embedded judge gives it: asked for five grades it says good to all."""
 
-    facts: Literal["textbook", "recent"]
+    before: Literal["nothing", "search"]
 
     def verdict(self) -> Necessity:
         """As it is kept; what it was not asked stays open."""
-        grade = Grade.GOOD if self.facts == "textbook" else Grade.WEAK
+        grade = Grade.GOOD if self.before == "nothing" else Grade.WEAK
         return Necessity(accuracy=grade, timeliness=grade)

@@ -12,7 +12,7 @@ from ..models import ChatModel
 from ..reports import word_count
 from . import prompts
 from .data import Candidate, Cell, Fate, Persona
-from .forms import Draft, PersonDraft, PlainDraft
+from .forms import Draft, PersonDraft, PlainDraft, Written
 from .languages import speaks, tongue
 from .likeness import alike, same_subject
 from .listing import Taken, ask_several
@@ -47,20 +47,20 @@ async def make_personas(cell: Cell, count: int, judge: ChatModel) -> Taken[Perso
 
 async def make_candidates(
     made: Made, cell: Cell, count: int, day: dt.date, judge: ChatModel
-) -> tuple[list[Candidate], Taken[PlainDraft]]:
+) -> tuple[list[Candidate], Taken[Written]]:
     """Ask for a persona's tasks. Those that break a rule twice come as rejected candidates.
 
     CallFailed when the judge cannot be asked.
     """
     language, plain = tongue(cell.language), judge.embedded
 
-    def check(draft: PlainDraft, taken: Sequence[PlainDraft]) -> Fault | None:
+    def check(draft: Written, taken: Sequence[Written]) -> Fault | None:
         if any(same_subject(draft.prompt, other.prompt, cell.language) for other in taken):
             return Fault("near_duplicate", "it is another of them in other words")
         return fault_of(draft.prompt, language, day)
 
     asked = prompts.candidates(made.persona, cell.language, count, day, plain=plain)
-    form: type[PlainDraft] = PlainDraft if plain else Draft
+    form: type[Written] = PlainDraft if plain else Draft
     taken = await ask_several(judge, asked, form, count, check, tokens=140 if plain else 300)
     calls = {"personas": made.calls, "candidates": taken.calls}
     good = [_candidate(draft, made.persona, cell, calls, asked_again=again) for draft, again in taken.good]
@@ -84,7 +84,7 @@ def _job(draft: PersonDraft) -> str:
 
 
 def _candidate(
-    draft: PlainDraft, persona: Persona, cell: Cell, calls: dict[str, tuple[str, ...]], *, asked_again: bool
+    draft: Written, persona: Persona, cell: Cell, calls: dict[str, tuple[str, ...]], *, asked_again: bool
 ) -> Candidate:
     notes = draft if isinstance(draft, Draft) else Draft(prompt=draft.prompt)
     return Candidate(

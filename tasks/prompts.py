@@ -47,10 +47,10 @@ PLAIN_CANDIDATES = """\
 The person who asks:
 {persona}
 
-Write {count} research {tasks} in {language} for this person's work, on different subjects. Each is one sentence of 20 \
-to 40 words: compare how something developed in two or three named countries or cities from {last} to {year}, give the \
-causes, and deliver a table or a report."""
-"""For the embedded judge, which follows three rules and not six: its tasks are all of one frame."""
+Write {count} research {tasks} in {language} for this person's work. For each: a narrow subject; two real countries; \
+and the prompt: one sentence of 20 to 40 words, to compare how the subject developed in both countries from {last} to \
+{year}, explain the causes, and deliver a report with a table of the figures."""
+"""For the embedded judge, which follows few rules: its tasks are all of one frame."""
 
 MORE = """
 For each also: challenges (one sentence: what makes it hard); angles (the searches it takes, a few words each); \
@@ -103,8 +103,8 @@ A task:
 An answer that was written from memory, without any search:
 {answer}
 
-What are the facts in this answer? textbook: settled for years; recent: figures and events of the last two years, \
-which may be wrong without a search."""
+What must happen before somebody may rely on this answer? nothing: it is general knowledge; search: its figures and \
+events must be looked up."""
 """For the embedded judge."""
 
 REASON = "\nFirst a reason in one sentence."

@@ -437,9 +437,9 @@ def test_the_one_question_that_the_embedded_judge_is_asked(takes: Any, confidenc
     assert verdict.qualified == (takes == "research")
 
 
-def test_the_facts_that_the_embedded_judge_sees() -> None:
-    assert not PlainGraded(facts="textbook").verdict().needs_search
-    recent = PlainGraded(facts="recent").verdict()
+def test_what_the_embedded_judge_says_of_an_answer() -> None:
+    assert not PlainGraded(before="nothing").verdict().needs_search
+    recent = PlainGraded(before="search").verdict()
     assert recent.needs_search
     assert (recent.quality, recent.structure) == (0.25, None)
 
