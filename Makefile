@@ -18,17 +18,17 @@ help:                     ## list the targets
 demo: $(STAMP)            ## judge three example reports with the embedded model, no key needed
 	$(BIN)/dream demo
 
-test: $(STAMP)            ## all tests but those that run apart (below); those with a tiny real model alone
+test: $(STAMP)            ## all tests but those that run apart (below)
 	$(BIN)/pytest -n 2 --dist loadfile --ignore $(TINY)
-	$(BIN)/pytest $(TINY)
 
-judge: $(STAMP)           ## the tests that run the embedded judge for real (minutes; leave the machine alone)
+judge: $(STAMP)           ## the tests that run real models: a tiny one, then the embedded judge (leave the machine alone)
+	$(BIN)/pytest $(TINY)
 	$(BIN)/pytest -m judge -rsxX
 
 browser: $(STAMP)         ## the tests that open the viewer in a real browser (needs Chromium)
 	$(BIN)/pytest -m browser -rsxX
 
-cluster: $(STAMP)         ## the tests with many processes: kills, shards, Ray
+cluster: $(STAMP)         ## the tests with many processes, kills, bad days and a Ray cluster
 	$(BIN)/pytest -m cluster -rsxX
 
 recipes: $(STAMP)         ## the tests that install research agents and run them

@@ -24,6 +24,8 @@ from dream_eval.ledger import Budget, Mode
 from dream_eval.reports import load_reports
 from servers.chat import ScriptedChat, error, last_user
 
+pytestmark = pytest.mark.cluster
+
 DREAM = [sys.executable, "-c", "from dream_eval.cli import main; main()"]
 CALLS = """
 import urllib.request

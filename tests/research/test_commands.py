@@ -18,6 +18,8 @@ from dream_eval.core import Task
 from dream_eval.errors import UserError
 from dream_eval.reports import load_reports
 
+pytestmark = pytest.mark.cluster
+
 TASK = Task(id="t1", prompt="Wie viel Strom?", language="de")
 
 

@@ -17,6 +17,8 @@ import pytest
 from dream_eval.cli import run
 from servers.chat import ScriptedChat
 
+pytestmark = pytest.mark.cluster
+
 Dream = Callable[..., tuple[int, str, str]]
 DREAM = [sys.executable, "-c", "from dream_eval.cli import main; main()"]
 

@@ -22,6 +22,8 @@ from dream_eval.runs.replay import replay
 from servers.chat import last_user
 from world import judge_of_world, write_world
 
+pytestmark = pytest.mark.cluster
+
 TASKS = ("t1", "t2", "t3", "t4")
 METRICS = "kic,da"
 OUTSIDE = Outside(limits=Limits(wait_scale=0, attempts=3))

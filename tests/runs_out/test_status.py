@@ -23,6 +23,8 @@ from dream_eval.runs.status import newest_run, owner_of, status_of
 from servers.chat import hang
 from world import AS_OF, QUERY
 
+pytestmark = pytest.mark.cluster
+
 DREAM = [sys.executable, "-c", "from dream_eval.cli import main; main()"]
 
 

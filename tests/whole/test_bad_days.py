@@ -24,6 +24,8 @@ from dream_eval.runs.replay import replay
 from servers.chat import Body, Reply, error, garbage, last_user, rate_limited, say
 from world import QUERY, SCORES, UNCITED, WRITING, judge_of_world
 
+pytestmark = pytest.mark.cluster
+
 PATIENT = Outside(limits=Limits(wait_scale=0, concurrency=50))
 
 

@@ -133,6 +133,7 @@ def test_gates(world: Any, dream: Dream) -> None:
         assert dream(*world.command("--fail-under", gate))[0] == expected, gate
 
 
+@pytest.mark.cluster
 def test_a_kill_at_a_random_moment_costs_what_was_in_flight_and_nothing_else(
     world: Any,
 ) -> None:
@@ -164,6 +165,7 @@ def test_a_kill_at_a_random_moment_costs_what_was_in_flight_and_nothing_else(
     assert run(["replay", str(world.out)]) == 0
 
 
+@pytest.mark.cluster
 def test_the_first_interrupt_keeps_what_is_in_flight_and_prints_the_command_that_continues(world: Any) -> None:
     world.chat.delay_s = 0.15
     process = start(world)
@@ -184,6 +186,7 @@ def test_the_first_interrupt_keeps_what_is_in_flight_and_prints_the_command_that
     assert len(set(bodies)) == len(bodies), "a call that was in flight was lost"
 
 
+@pytest.mark.cluster
 def test_the_second_interrupt_stops_at_once(world: Any) -> None:
     world.chat.queue(*[hang(60) for _ in range(8)])
     process = start(world)
@@ -199,6 +202,7 @@ def test_the_second_interrupt_stops_at_once(world: Any) -> None:
     assert time.monotonic() - began < 10
 
 
+@pytest.mark.cluster
 def test_a_second_process_on_the_same_run_is_refused_by_name(world: Any) -> None:
     gate = threading.Event()
     world.chat.on("Score the writing of the report", lambda _: gate.wait(60) and WRITING, first=True)
