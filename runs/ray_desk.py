@@ -75,11 +75,15 @@ class Desk:
         self._news: list[tuple[str, Any]] = []
         self._some = asyncio.Event()
         self._tickets = 0
+        self._gone: set[str] = set()
+        """Workers that were lost: what they had asked for may still arrive, or come to its turn."""
 
     # calls
 
     async def begin(self, owner: str, where: str, request: Request, reserve: Reserve) -> Told:
         """The recorded answer, or a ticket for whoever has to call."""
+        if owner in self._gone:
+            return "error", packed(CallFailed("the call was cut short"))
         loop = asyncio.get_running_loop()
         turn = Turn(owner, loop.create_future(), loop.create_future())
 
@@ -118,6 +122,7 @@ class Desk:
 
     async def lost(self, owner: str) -> None:
         """A worker is gone: its calls were cut short, its slots are free."""
+        self._gone.add(owner)
         mine = [turn.task for turn in self._turns.values() if turn.owner == owner and turn.task is not None]
         for task in mine:
             task.cancel()
@@ -135,6 +140,9 @@ class Desk:
         stack = AsyncExitStack()
         with urgency(rank):
             await stack.enter_async_context(slots.limiter.slot())
+        if owner in self._gone:
+            await stack.aclose()
+            return 0
         ticket = self._tickets = self._tickets + 1
         slots.held[ticket] = (owner, stack)
         return ticket
