@@ -240,7 +240,7 @@ async def test_a_document_that_takes_too_long_is_dropped_and_the_next_one_read(b
     kids = b" ".join(b"%d 0 R" % n for n in range(3, 200_000))
     bomb = b"%PDF-1.4\n1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\n2 0 obj\n<</Type/Pages/Count 199997/Kids[" + kids
     bomb += b"]>>\nendobj\n" + objects + b"trailer\n<</Root 1 0 R>>\n"
-    limits = replace(LIMITS, parse_s=3.0, max_pdf_bytes=20_000_000, parsers=1)
+    limits = replace(LIMITS, parse_s=2.0, max_pdf_bytes=20_000_000, parsers=1)
     routes = {"/bomb": Reply(bomb, type="application/pdf"), "/fine": Reply(article("Fine", LONG))}
     async with web_server(routes) as server, box(server, limits=limits) as toolbox:
         page = await toolbox.read(f"{server.url}/bomb")
@@ -250,7 +250,7 @@ async def test_a_document_that_takes_too_long_is_dropped_and_the_next_one_read(b
 
 
 async def test_hostile_markup_does_not_hurt(box):
-    limits = replace(LIMITS, parse_s=3.0)
+    limits = replace(LIMITS, parse_s=2.0)
     pages = {
         "/deep": "<div>" * 50_000 + "deep" + "</div>" * 50_000,
         "/open": "<p" * 100_000,

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.cluster
+
 DREAM = [sys.executable, "-c", "from dream_eval.cli import main; main()"]
 
 

@@ -9,6 +9,8 @@ import subprocess
 import sys
 from typing import Any
 
+pytestmark = pytest.mark.cluster
+
 DREAM = [sys.executable, "-c", "from dream_eval.cli import main; main()"]
 COLOUR = re.compile(r"\x1b\[(?:[0-9;]*;)?(?:3[0-7]|9[0-7])(?:;[0-9;]*)?m")
 
