@@ -9,6 +9,8 @@ import subprocess
 import sys
 from typing import Any
 
+import pytest
+
 pytestmark = pytest.mark.cluster
 
 DREAM = [sys.executable, "-c", "from dream_eval.cli import main; main()"]
