@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from itertools import combinations
 from pathlib import Path
@@ -56,7 +57,9 @@ def load_scores(path: Path) -> dict[tuple[str, str], float]:
         try:
             score = float(row["score"])
         except (TypeError, ValueError):
-            raise InputError("must be a number", path=path, line=number, field="score") from None
+            score = math.nan
+        if not math.isfinite(score):
+            raise InputError("must be a number", path=path, line=number, field="score")
         found.setdefault((str(row["task"]), str(row["system"])), []).append(score)
     return {place: sum(scores) / len(scores) for place, scores in found.items()}
 
