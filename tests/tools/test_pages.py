@@ -409,7 +409,10 @@ async def test_parsers_get_no_keys(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "s3cret")
     parsers = Parsers()
     process = await parsers._start()
-    environment = Path(f"/proc/{process.pid}/environ").read_bytes()
+    environment = b""
+    while not environment and process.returncode is None:  # empty until the new program has begun
+        await asyncio.sleep(0)
+        environment = Path(f"/proc/{process.pid}/environ").read_bytes()
     await parsers.close()
     assert b"s3cret" not in environment
     assert b"DREAM_PARSE_BYTES" in environment
