@@ -13,15 +13,17 @@ _SEARCH = (
     "ddgs:ENGINES (ddgs:duckduckgo,brave,mojeek is the default), searxng:URL, serper, tavily, brave, corpus:PATH; "
     "repeat for several."
 )
+SEARCH_OPTION = click.option("--search", multiple=True, metavar="BACKEND", help=_SEARCH)
+EXCLUDE_OPTION = click.option(
+    "--exclude-host",
+    "exclude_hosts",
+    multiple=True,
+    metavar="HOST",
+    help="Never evidence: example.com, github.com/owner; repeat for several.",
+)
 _SHARED = (
-    click.option("--search", multiple=True, metavar="BACKEND", help=_SEARCH),
-    click.option(
-        "--exclude-host",
-        "exclude_hosts",
-        multiple=True,
-        metavar="HOST",
-        help="Never evidence: example.com, github.com/owner; repeat for several.",
-    ),
+    SEARCH_OPTION,
+    EXCLUDE_OPTION,
     click.option("--as-of", metavar="DATE", help="Judge as of this day (YYYY-MM-DD) [default: day of the first start]"),
     click.option(
         "--mode",

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from .asking import EXCLUDE_OPTION, SEARCH_OPTION
+
 EXAMPLES = """\b
 Examples:
   dream read https://www.nist.gov/pqcrypto
@@ -24,21 +26,9 @@ def looking_options(function: Decorated) -> Decorated:
     """Options of the verbs that look with the tools."""
     for option in reversed(
         [
-            click.option(
-                "--search",
-                multiple=True,
-                metavar="BACKEND",
-                help="ddgs:ENGINES (ddgs:duckduckgo,brave,mojeek is the default), searxng:URL, serper, tavily, brave, "
-                "corpus:PATH; repeat for several.",
-            ),
+            SEARCH_OPTION,
             click.option("--as-of", metavar="DATE", help="Look as of this day (YYYY-MM-DD) [default: today]"),
-            click.option(
-                "--exclude-host",
-                "exclude_hosts",
-                multiple=True,
-                metavar="HOST",
-                help="Never evidence: example.com, github.com/owner; repeat for several.",
-            ),
+            EXCLUDE_OPTION,
             click.option("--ledger", metavar="PATH", help="Ledger file [default: one a user]"),
             click.option(
                 "--ledger-mode",

@@ -63,6 +63,7 @@ _HIDDEN_TAG = re.compile(
 _LOOKALIKE = re.compile(
     r"(?<![^\W\d_])(?=[^\W\d_]*[a-zA-Z])(?=[^\W\d_]*[\u0430-\u044f\u0410-\u042f\u03bf\u03bd\u0391-\u03a9])[^\W\d_]{3,}"
 )
+_FOREIGN = re.compile(r"[\u0370-\u04ff]")
 _LATIN_GREEK = re.compile(r"[\u0370-\u03ff]")
 
 
@@ -71,15 +72,46 @@ def speaks_to_a_model(text: str) -> bool:
     return _WORDS_TO_A_MODEL.search(text) is not None
 
 
+_STARTS = (
+    *("ignor", "disregard", "forget", "overrid", "note ", "message ", "instruction", "new instruction"),
+    *("answer", "reply", "respond", "rate", "score", "grade", "mark", "label", "judge", "give", "assign", "award"),
+    *("output", "missacht", "vergiss", "игнориру", "忽略", "无视", "無視", "以前", "これまで", "上記"),
+    *("<|", "[inst]", "[/inst]", "<<sys>>", "<</sys>>", "<s>", "</s>", "<start_of_turn>", "<end_of_turn>"),
+)
+"""How everything that is looked for begins: plain search is ten times as fast as a pattern over the whole text."""
+_TURNS = ("system", "assistant")
+"""The same, where it must stand at the beginning of a line."""
+
+
 def orders(text: str) -> Iterator[Range]:
     """Where visible text gives orders to a judge, imitates a turn of a chat, or forges a verdict. Linear."""
-    for pattern in (_ORDER, _TURN, _VERDICT):
-        yield from (match.span() for match in pattern.finditer(text))
+    done = 0
+    for at in sorted(_places(text.lower())):
+        match = _ORDER.match(text, at) or _TURN.match(text, at) if at >= done else None
+        if match is not None:
+            done = match.end()
+            yield match.span()
+    yield from (match.span() for match in _VERDICT.finditer(text))
+
+
+def _places(lower: str) -> set[int]:
+    found = {at for start in _STARTS for at in _all(lower, start)}
+    for start in _TURNS:
+        lines = ((at, lower.rfind("\n", max(0, at - 9), at) + 1) for at in _all(lower, start))
+        found |= {line for at, line in lines if line or at < 9}
+    return found
+
+
+def _all(text: str, piece: str) -> Iterator[int]:
+    at = text.find(piece)
+    while at >= 0:
+        yield at
+        at = text.find(piece, at + 1)
 
 
 def lookalikes(text: str) -> Iterator[Range]:
     """Words that mix Latin letters with Cyrillic or Greek ones that look like them. Linear."""
-    if text.isascii():
+    if text.isascii() or not _FOREIGN.search(text):
         return
     for match in _LOOKALIKE.finditer(text):
         word = match.group()
