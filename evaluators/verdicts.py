@@ -26,7 +26,7 @@ from .asking import Pointers, answers_to, ask_pointed, shown
 from .small_judge import label_small
 from .stances import Label, Stance, guarded, partly_at_most
 
-VERSION = 2
+VERSION = 3
 """Of the prompts and rules in this file, in :mod:`.small_judge` and :mod:`.stances`; a part of the versions of
 Factuality and CI."""
 
