@@ -58,6 +58,19 @@ def missing_figures(claim: str, text: str) -> set[str]:
     return missing_numbers(claim, text) | missing_words(claim, text)
 
 
+def figures(text: str) -> dict[str, str]:
+    """Numbers and dates of a text, in digits or in English words, to what they are: ``date``, ``number``, or a unit."""
+    found = {number: _kind(number) for number in numbers.numbers_in(text)}
+    found |= {word: "number" for word in re.findall(r"[a-z]+", text.lower()) if word in _WORDS}
+    return found | {month.lower(): "date" for month in set(_MONTHS) - {"May"} if month in text}
+
+
+def _kind(number: str) -> str:
+    value, unit = numbers.split_number(number)
+    date = re.match(r"(?:\d{4}|-)-\d\d", value) or (not unit and re.fullmatch(r"(?:1[5-9]|20)\d\d", value))
+    return "date" if date else unit or "number"
+
+
 def missing_words(claim: str, text: str) -> set[str]:
     """Numbers and months of an English claim that are written in words, and that the text has in no form.
 

@@ -10,7 +10,7 @@ from dream_eval.core import Outcome
 from dream_eval.reports import read_report
 from evaluating import Bench, claim, claim_list, doc, plain_report
 from rubrics import asked, is_comparing, is_scoring, rubric
-from servers.chat import ScriptedChat, schema_sent
+from servers.chat import ScriptedChat, say, schema_sent
 
 HOST = "https://works-register.org"
 PAGES = [doc(f"{HOST}/alba", "The register was begun in 1990. The Alba works made 110 cells in a year.")]
@@ -60,7 +60,8 @@ async def test_fact_asks_nothing_where_code_sees_it(bench: Any, chat: ScriptedCh
 
 
 async def test_facts_take_factualitys_verdicts_and_calls(bench: Any, chat: ScriptedChat) -> None:
-    chat.always({"answer": "no", "sentences": []})
+    chat.on("Answer with one letter.", say("C", logprobs={"C": -0.1, "A": -4.0, "B": -4.0}))
+    chat.on("Answer yes or no.", say("no", logprobs={"no": -0.1, "yes": -4.0}))
     claims = claim_list(
         claim(1, "The Alba works made 110 cells in a year."),
         claim(2, "The Alba works made 999 cells in a year."),

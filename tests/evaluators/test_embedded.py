@@ -9,10 +9,11 @@ import pytest
 from dream_eval.core import Coverage, Outcome, Task
 from dream_eval.evaluators import make_claims
 from dream_eval.evaluators.kic import statement_of
-from dream_eval.evaluators.small_judge import same_words, visible_conflict
+from dream_eval.evaluators.small_judge import HEAD, Odds, changed_figure, decided, same_words
+from dream_eval.evaluators.stances import Stance
 from dream_eval.protocols.schema import KeyQuestion
 from evaluating import Bench, about, claim, claim_list, doc, plain_report, protocol
-from servers.chat import ScriptedChat, error
+from servers.chat import Reply, ScriptedChat, error, say
 
 TEXT = """\
 # Ronda
@@ -86,40 +87,59 @@ def said(answer: str, *sentences: int) -> dict[str, Any]:
     return {"answer": answer, "sentences": list(sentences)}
 
 
-async def test_it_is_asked_yes_or_no_and_never_for_a_verdict(bench: Any, chat: ScriptedChat) -> None:
-    chat.always(said("yes", 2))
-    claims = claim_list(claim(1, "The Alba works made 110 cells in May.", sources=["s1"]))
+def leaning(chat: ScriptedChat, letter: str, word: str) -> ScriptedChat:
+    """A judge that prefers a letter and a word clearly, and spells them as models do."""
+    letters = {"A": -4.0, "B": -4.0, " C": -4.5, "c": -5.5, "The": -6.0} | {letter: -0.1}
+    words = {"Yes": -5.0, " no": -5.0, "It": -7.0} | {word: -0.1}
+    chat.on("Answer with one letter.", say(letter, logprobs=letters))
+    return chat.on("Answer yes or no.", say(word, logprobs=words))
+
+
+async def test_two_first_tokens_are_asked_for_behind_one_beginning(bench: Any, chat: ScriptedChat) -> None:
+    leaning(chat, "A", "Yes")
+    claims = claim_list(claim(1, "The Alba works made 110 cells in spring.", sources=["s1"]))
     async with bench([doc(ALBA, TALK.format(110))]) as b:
         embedded(b).report = plain_report(f"Line ([source]({ALBA})).\n")
         await b.run("factuality", claims=claims)
         result = await b.run("ci", claims=claims)
     assert result.score == 100
     assert result.items[0].evidence[0].quote == "In the last count the Alba works made 110 cells, says the town."
-    assert all("Does the evidence say that this is so?" in text for text in chat.texts())
-    assert not any("contradicted" in body["grammar"] for body in chat.requests)
+    assert len(result.items[0].calls) == 2
+    letter, word = chat.texts()[:2]
+    assert letter.partition("Which is right?")[0] == word.partition("Does the evidence")[0]
+    assert all((body["max_tokens"], body["top_logprobs"]) == (1, 20) for body in chat.requests)
 
 
 @pytest.mark.parametrize(
-    ("reply", "number", "outcome"),
+    ("letter", "word", "number", "outcome"),
     [
-        (said("yes", 2), 110, Outcome.SUPPORTED),
-        (said("yes", 2), 90, Outcome.UNDECIDED),
-        (said("no"), 90, Outcome.CONTRADICTED),
-        (said("no"), 110, Outcome.UNDECIDED),
+        ("A", "Yes", 110, Outcome.SUPPORTED),
+        ("A", "Yes", 90, Outcome.UNDECIDED),
+        ("B", " no", 110, Outcome.CONTRADICTED),
+        (" C", " no", 110, Outcome.UNDECIDED),
     ],
 )
-async def test_its_answer_and_what_code_sees_make_the_stance(
-    bench: Any, chat: ScriptedChat, reply: dict[str, Any], number: int | str, outcome: Outcome
+async def test_what_it_leans_to_is_the_stance_but_for_a_missing_number(
+    bench: Any, chat: ScriptedChat, letter: str, word: str, number: int, outcome: Outcome
 ) -> None:
-    chat.always(reply)
+    leaning(chat, letter, word)
     async with bench([doc(ALBA, TALK.format(number))]) as b:
-        claims = claim_list(claim(1, "The Alba works made 110 cells in spring."))
+        claims = claim_list(claim(1, "The Alba works made 110 fine blue cells in spring and rain."))
         result = await embedded(b).run("factuality", claims=claims)
     assert result.items[0].outcome is outcome
 
 
-async def test_a_yes_does_not_hold_against_the_opposite_direction(bench: Any, chat: ScriptedChat) -> None:
-    chat.always(said("yes", 1))
+async def test_a_judge_without_log_probabilities_has_not_answered(bench: Any, chat: ScriptedChat) -> None:
+    chat.always(Reply(text="A"))
+    async with bench([doc(ALBA, TALK.format(110))]) as b:
+        claims = claim_list(claim(1, "The Alba works made 110 cells in spring."))
+        result = await embedded(b).run("factuality", claims=claims)
+    assert result.items[0].outcome is Outcome.NOT_CHECKED
+    assert "no log-probabilities" in result.reason
+
+
+async def test_a_support_does_not_hold_against_the_opposite_direction(bench: Any, chat: ScriptedChat) -> None:
+    leaning(chat, "A", "Yes")
     text = "Exports of copper from Alba fell in 2023, says the town. Imports of grain rose. Tours are free."
     async with bench([doc(ALBA, text)]) as b:
         claims = claim_list(claim(1, "Exports of copper from Alba rose in 2023."))
@@ -138,46 +158,53 @@ async def test_what_stands_there_in_the_same_words_is_not_asked_about(bench: Any
     assert chat.requests == []
 
 
-async def test_a_yes_without_a_sentence_is_asked_once_more(bench: Any, chat: ScriptedChat) -> None:
-    chat.always(said("yes", 9))
-    async with bench([doc(ALBA, TALK.format(110))]) as b:
-        claims = claim_list(claim(1, "The Alba works made 110 cells in spring."))
+async def test_nor_is_another_number_in_the_same_words(bench: Any, chat: ScriptedChat) -> None:
+    async with bench([doc(ALBA, TALK.format(90))]) as b:
+        claims = claim_list(claim(1, "The Alba works made 110 cells."))
         result = await embedded(b).run("factuality", claims=claims)
-    assert (result.items[0].outcome, result.items[0].flags) == (Outcome.UNDECIDED, ("quote_not_found",))
-    assert len(chat.requests) == 2
+    assert result.items[0].outcome is Outcome.CONTRADICTED
+    assert result.items[0].detail["label_flags"] == [["changed_figure"]]
+    assert result.items[0].evidence[0].quote.startswith("In the last count")
+    assert chat.requests == []
+
+
+@pytest.mark.parametrize(
+    ("odds", "stance"),
+    [
+        (Odds(supports=4, refutes=0, said=5), Stance.SUPPORTS),
+        (Odds(supports=0, refutes=4, said=-3), Stance.REFUTES),
+        (Odds(supports=-4, refutes=-4, said=-3), Stance.NEITHER),
+    ],
+)
+def test_clear_odds_decide(odds: Odds, stance: Stance) -> None:
+    assert decided(odds) is stance
+
+
+def test_weights_point_the_way_that_their_names_say() -> None:
+    assert HEAD[Stance.SUPPORTS][3] > HEAD[Stance.REFUTES][3], "a yes speaks for support"
+    assert HEAD[Stance.REFUTES][2] > 0, "letter B against letter C speaks for a refutation"
+    assert Stance.NEITHER not in HEAD
 
 
 @pytest.mark.parametrize(
     ("claim_", "sentences", "place"),
     [
         ("Prices fell by 20%.", ["Rain fell.", "Prices fell by 14%."], 2),
-        ("Prices fell by 20%.", ["Prices fell by 20%.", "Rents fell by 14%."], None),
+        ("Prices fell by 20%.", ["Prices fell by 20%.", "Prices fell by 14%."], None),
         ("Prices fell by 20%.", ["Prices fell over 14 weeks."], None),
         ("Prices fell by 20%.", ["Rents of flats rose by 14%."], None),
-        ("The Ronda plant has 40 halls.", ["The Ronda plant is large.", "It has 30 halls."], 2),
-        ("The plant was opened in 1990.", ["The plant was opened in May 1991."], None),
-        ("The plant was opened in 1990.", ["That the plant was opened in 1990 is a myth."], 1),
-        ("The plant was opened.", ["The plant was never opened."], 1),
-        ("Copper exports rose.", ["Copper exports fell."], 1),
-        ("Copper exports rose.", ["Copper exports rose, imports fell."], None),
-        ("Copper exports rose.", ["Nobody knows the plans of the town for its schools."], None),
-        ("Copper exports rose.", [], None),
-        ("国家药品监督管理局批准该药物用于治疗肺癌。", ["国家药品监督管理局没有批准该药物用于治疗肺癌。"], 1),
-        (
-            "The dam gives 12 percent of the power.",
-            ["The dam's part of the power is counted.", "It was 31 percent."],
-            2,
-        ),
-        ("The dam gives 12 of its watts.", ["The dam's part of the power is counted.", "It was 31."], None),
-        (
-            "The dam gives 12 percent of the power.",
-            ["The dam's part of the power is counted.", "It rained.", "It snowed.", "It was 31 percent."],
-            None,
-        ),
+        ("Prices fell by 20%.", ["Prices fell by a fifth."], None),
+        ("The plant was opened in 1990.", ["The plant was opened in May 1991."], 1),
+        ("The plant was opened in June.", ["The plant was opened in March."], 1),
+        ("The plant was opened in June.", ["The plant was opened for 12 guests."], None),
+        ("The plant has three halls.", ["The plant has four halls."], 1),
+        ("The plant has three halls.", ["The plant has 3 halls, and four more plants are built."], None),
+        ("Copper exports rose.", ["Copper exports rose by 12%."], None),
+        ("Copper exports rose by 12%.", [], None),
     ],
 )
-def test_conflicts_that_code_can_see(claim_: str, sentences: list[str], place: int | None) -> None:
-    assert visible_conflict(claim_, sentences) == place
+def test_a_changed_number_or_date(claim_: str, sentences: list[str], place: int | None) -> None:
+    assert changed_figure(claim_, sentences) == place
 
 
 @pytest.mark.parametrize(
