@@ -71,17 +71,23 @@ def verdict(claim: str, sentences: dict[int, str]) -> Any:
     return {"verdict": word, "sentences": [] if found is None else [found]}
 
 
-def passage(text: str) -> Any:
-    """One claim, one passage."""
+def passages(text: str) -> Any:
+    """One claim, some passages."""
     head, _, question = text.rpartition("Claim: ")
-    return verdict(question.partition("\n")[0], lines_of(head))
+    shown = re.findall(r"^<evidence (P\d+) \w+>\n(.*?)\n</evidence", head, re.DOTALL | re.MULTILINE)
+    return rows({id: verdict(question.partition("\n")[0], lines_of(lines)) for id, lines in shown})
 
 
 def page(text: str) -> Any:
     """All claims that cite a page."""
     head, _, question = text.partition("Claims that cite this page:\n")
     listed = re.findall(r"^(c\d+): (.*)$", question, re.MULTILINE)
-    return {id: verdict(claim, lines_of(head)) for id, claim in listed}
+    return rows({id: verdict(claim, lines_of(head)) for id, claim in listed})
+
+
+def rows(given: dict[str, Any]) -> Any:
+    """Answers by id as the rows that are asked for."""
+    return {"answers": [{"id": id, **one} for id, one in given.items()]}
 
 
 def domain(_: str) -> Any:
@@ -156,7 +162,7 @@ ASKED: tuple[tuple[str, str, Callable[[str], Any]], ...] = (
     ("wq", "Score the writing of the report", writing),
     ("kic", "Does the report itself state each of these facts?", facts),
     ("ci", "Claims that cite this page:", page),
-    ("factuality", "Is the claim supported by the evidence", passage),
+    ("factuality", "Is the claim supported by the evidence", passages),
     ("da", "Its kind and its score?", domain),
 )
 

@@ -32,7 +32,7 @@ from .base import (
 )
 from .evidence import quote_of, text_of
 from .factuality import list_counts, list_flags
-from .results import Evidence, Item, MetricResult
+from .results import LOST, Evidence, Item, MetricResult
 from .stances import Label, Stance
 from .verdicts import label_claims
 
@@ -147,7 +147,8 @@ def _unread(claim: Claim, page: Page) -> Item:
 
 def _judged(claim: Claim, page: Page, sentences: Sequence[str], label: Label | None) -> Item:
     if label is None:
-        return _item(claim, page.url, Outcome.NOT_CHECKED, reason="the judge left this claim out", page=page)
+        reason = "the judge left this claim out"
+        return _item(claim, page.url, Outcome.NOT_CHECKED, flags=(LOST,), reason=reason, page=page)
     outcome = pair_outcome(label)
     return _item(
         claim,

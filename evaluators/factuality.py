@@ -34,7 +34,7 @@ from .base import (
 from .evidence import Found, evidence_of, look, text_of
 from .results import Item, MetricResult
 from .stances import Label, Stance, overlap
-from .verdicts import label_passage
+from .verdicts import Excerpt, label_passages
 
 VERSION = 100 * 1 + verdicts.VERSION
 RESULTS = Results("factuality", VERSION)
@@ -112,8 +112,7 @@ async def checked_claim(claim: Claim, case: Case, judge: ChatModel, toolbox: Too
     try:
         tag = search_language(case.task, case.report.language)
         found = await look(claim, case.report, case.as_of, toolbox, settings, language=tag)
-        texts = {page.url: text_of(page) for page in found.pages}
-        labels = await together(_labelled(claim, p, texts.get(p.url, ""), judge, settings) for p in found.passages)
+        labels = await _labels(claim, found, judge, settings)
     except FAILURES as error:
         return lost(claim.id, claim.text, error)
     findings = [
@@ -122,11 +121,16 @@ async def checked_claim(claim: Claim, case: Case, judge: ChatModel, toolbox: Too
     return _item(claim, found, findings)
 
 
-async def _labelled(claim: Claim, passage: Passage, page: str, judge: ChatModel, settings: Settings) -> Label:
-    """Code first: a passage that speaks of something else is not shown to a judge."""
-    if overlap(claim.text, passage.text) < settings.overlap:
-        return Label(Stance.NEITHER, flags=("off_topic",))
-    return await label_passage(claim.text, passage.sentences, judge, date=str(passage.published or ""), page=page)
+OFF_TOPIC = Label(Stance.NEITHER, flags=("off_topic",))
+
+
+async def _labels(claim: Claim, found: Found, judge: ChatModel, settings: Settings) -> list[Label]:
+    """A label a passage. Code first: one that speaks of something else is not shown to a judge."""
+    near = [passage for passage in found.passages if overlap(claim.text, passage.text) >= settings.overlap]
+    pages = {page.url: text_of(page) for page in found.pages}
+    excerpts = [Excerpt(one.sentences, str(one.published or ""), pages.get(one.url, "")) for one in near]
+    labels = dict(zip(near, await label_passages(claim.text, excerpts, judge), strict=True))
+    return [labels.get(passage, OFF_TOPIC) for passage in found.passages]
 
 
 def _item(claim: Claim, found: Found, findings: Sequence[Finding]) -> Item:

@@ -1,15 +1,16 @@
 """Where a text becomes a stance: what a passage or a cited page says about a claim.
 
-One question, two users. Factuality (:func:`label_passage`) shows one claim and one passage at a time, so that every
-passage is labelled on its own. CI (:func:`label_claims`) shows a cited page and all claims that cite it. How stances
-become the verdict on a claim is in :mod:`.factuality` (``verdict_of``) and :mod:`.citations` (``pair_outcome``). The
-embedded judge has a way of its own (:mod:`.small_judge`).
+One question, two users. Factuality (:func:`label_passages`) shows one claim and the passages found for it; each is
+labelled on its own. CI (:func:`label_claims`) shows a cited page and all claims that cite it. How stances become the
+verdict on a claim is in :mod:`.factuality` (``verdict_of``) and :mod:`.citations` (``pair_outcome``). The embedded
+judge reads one passage and one claim at a time, in a way of its own (:mod:`.small_judge`).
 
 The judge reads numbered sentences and answers with a word and with numbers; code copies the quotes. Around that stand
 two rules of our own:
 
-- *Evidence.* A word other than ``not_enough_evidence`` must point at a sentence that exists. If it does not, the judge
-  is asked once more; then the stance is *neither*, with the flag ``quote_not_found``.
+- *Evidence.* A word other than ``not_enough_evidence`` must point at a sentence that exists, and of several passages at
+  one of its own. If it does not, the judge is asked once more, about this alone; then the stance is *neither*, with the
+  flag ``quote_not_found``. What the judge leaves out, and leaves out again, has no label: it is never *neither*.
 - *Numbers.* A text that lacks a number of the claim does not support the claim (``stances.missing_numbers``).
   ``docs/metrics.md`` has what the rule was measured to do.
 """
@@ -17,12 +18,15 @@ two rules of our own:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel
 
-from ..models import ChatModel, system, user
-from .asking import Pointers, answers_to, ask_pointed, shown
+from ..models import ChatModel, system, user, without_tokens
+from ..reports import scalar
+from .asking import Pointers, ask_rows, fences, lines, shown
+from .base import together
 from .small_judge import label_small
 from .stances import Label, Stance, guarded, partly_at_most
 
@@ -39,10 +43,12 @@ SYSTEM = (
 )
 
 # Evidence first and claim last, so that a page that is asked about again is served from the prefix cache. Nothing is
-# said of numbers: a rule about them in the prompt made no difference, so code checks them.
-PASSAGE_QUESTION = (
-    "Claim: {claim}\n\nIs the claim supported by the evidence, partly supported, contradicted by it, or is there not "
-    "enough evidence? Give the verdict and the numbers of the sentences that decide it."
+# said of numbers: a rule about them in the prompt made no difference, so code checks them. "As if the others were not
+# there": METRICS wants each passage labelled from its own words, whatever the others say.
+PASSAGES_QUESTION = (
+    "Claim: {claim}\n\nJudge each passage ({ids}) on its own, from its own words, as if the others were not there. "
+    "Is the claim supported by the evidence in it, partly supported, contradicted by it, or is there not enough "
+    "evidence? Give for each passage the verdict and the numbers of its own sentences that decide it."
 )
 
 PAGE_QUESTION = (
@@ -51,7 +57,13 @@ PAGE_QUESTION = (
     "decide it."
 )
 
-ONCE_MORE = "{which}: name at least one sentence between 1 and {last} that decides it, or answer not_enough_evidence."
+ONCE_MORE = (
+    "Only {which}, once more: name at least one sentence between 1 and {last} that decides it, or answer "
+    "not_enough_evidence."
+)
+PASSAGES_ONCE_MORE = (
+    "Only {which}, once more: name at least one sentence of its own that decides it, or answer not_enough_evidence."
+)
 
 Word = Literal["supported", "partly_supported", "contradicted", "not_enough_evidence"]
 
@@ -70,46 +82,103 @@ class Verdict(BaseModel):
     sentences: Pointers = ()
 
 
-# --- asking ----------------------------------------------------------------------------------------------------------
+# --- passages --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """A passage that is to be labelled."""
+
+    sentences: Sequence[str]
+    date: str = ""
+    """The page's, which counts as said."""
+    page: str = ""
+    """All of the page's text, where numbers may stand that the passage lacks."""
+
+    @property
+    def text(self) -> str:
+        """What counts as said."""
+        return " ".join([*self.sentences, self.date])
 
 
 async def label_passage(
     claim: str, sentences: Sequence[str], judge: ChatModel, *, date: str = "", page: str = ""
 ) -> Label:
-    """What one passage says about one claim.
+    """What one passage says about one claim, as :func:`label_passages`."""
+    return (await label_passages(claim, [Excerpt(sentences, date, page)], judge))[0]
 
-    ``date``: the page's, which counts as said; ``page``: all of its text. CallFailed when the judge cannot be asked or
-    answers nothing of use.
+
+async def label_passages(claim: str, passages: Sequence[Excerpt], judge: ChatModel) -> list[Label]:
+    """What each passage on its own says about one claim, in their order.
+
+    One call, or several where the judge's context is too small for that. CallFailed when the judge cannot be asked, or
+    does not label one of the passages.
     """
-    label = await _label_passage(claim, sentences, judge)
-    return guarded(claim, " ".join([*sentences, date]), page, label)
-
-
-async def _label_passage(claim: str, sentences: Sequence[str], judge: ChatModel) -> Label:
     if judge.embedded:
-        return await label_small(claim, sentences, judge, system_text=SYSTEM)
-    messages = [system(SYSTEM), user(f"{shown(sentences)}\n\n{PASSAGE_QUESTION.format(claim=claim)}")]
-    count = len(sentences)
+        labels = await together(label_small(claim, one.sentences, judge) for one in passages)
+    else:
+        groups = await together(_label_group(claim, group, judge) for group in _fitting(passages, judge))
+        labels = [label for group in groups for label in group]
+    return [guarded(claim, one.text, one.page, label) for one, label in zip(passages, labels, strict=True)]
 
-    def wrong(answer: Verdict) -> str:
-        return "" if _points(answer, count) else ONCE_MORE.format(which="The verdict", last=count)
 
-    answer, calls = await ask_pointed(judge, messages, Verdict, wrong, max_tokens=80)
-    return _label(answer, count, calls)
+def _fitting(passages: Sequence[Excerpt], judge: ChatModel) -> list[list[Excerpt]]:
+    """The passages in order, as many together as fill half of the context."""
+    groups: list[list[Excerpt]] = []
+    used = 0
+    for one in passages:
+        cost = judge.count(lines(one.sentences))
+        if not groups or used + cost > judge.context // 2:
+            groups.append([])
+            used = 0
+        groups[-1].append(one)
+        used += cost
+    return groups
+
+
+async def _label_group(claim: str, passages: Sequence[Excerpt], judge: ChatModel) -> list[Label]:
+    """The labels from one call. Numbers run on from passage to passage: a pointer can mean one of them only."""
+    places = _places(passages)
+    evidence = fences({id: lines(one.sentences, places[id].start) for id, one in zip(places, passages, strict=True)})
+    question = PASSAGES_QUESTION.format(claim=_plain(claim), ids=", ".join(places))
+
+    def good(id: str, answer: Verdict) -> bool:
+        return _points(answer, places[id])
+
+    def once_more(open_: Sequence[str]) -> str:
+        which = ", ".join(f"{id} (sentences {places[id].start} to {places[id].stop - 1})" for id in open_)
+        return PASSAGES_ONCE_MORE.format(which=which)
+
+    messages = [system(SYSTEM), user(f"{evidence}\n\n{question}")]
+    found = await ask_rows(judge, messages, tuple(places), Verdict, good, once_more, max_tokens=40 + 40 * len(places))
+    if found.fault:
+        raise found.fault
+    return [_label(found.rows[id], place, found.calls) for id, place in places.items()]
+
+
+def _places(passages: Sequence[Excerpt]) -> dict[str, range]:
+    """The numbers of each passage's sentences, by its id."""
+    places: dict[str, range] = {}
+    first = 1
+    for number, one in enumerate(passages, 1):
+        places[f"P{number}"] = range(first, first + len(one.sentences))
+        first += len(one.sentences)
+    return places
+
+
+# --- pages -----------------------------------------------------------------------------------------------------------
 
 
 async def label_claims(
     claims: Mapping[str, str], sentences: Sequence[str], judge: ChatModel, *, page: str = ""
 ) -> dict[str, Label | None]:
-    """What one page says about each of the claims that cite it; None for a claim that the judge left out.
+    """What one page says about each of the claims that cite it; None for a claim that the judge left out twice.
 
     ``sentences``: what is shown of the page; ``page``: all of its text, its title and date, where a claim's numbers may
-    stand too. CallFailed as above.
+    stand too. CallFailed when the judge cannot be asked or answers nothing of use.
     """
     if judge.embedded:
-        found: dict[str, Label | None] = {
-            id: await label_small(text, sentences, judge, system_text=SYSTEM) for id, text in claims.items()
-        }
+        found: dict[str, Label | None] = {id: await label_small(text, sentences, judge) for id, text in claims.items()}
     else:
         found = await _label_claims(claims, sentences, judge)
     text = " ".join([*sentences, page])
@@ -119,27 +188,36 @@ async def label_claims(
 async def _label_claims(
     claims: Mapping[str, str], sentences: Sequence[str], judge: ChatModel
 ) -> dict[str, Label | None]:
-    listed = "\n".join(f"{id}: {text}" for id, text in claims.items())
+    listed = "\n".join(f"{id}: {_plain(text)}" for id, text in claims.items())
     messages = [system(SYSTEM), user(f"{shown(sentences)}\n\n{PAGE_QUESTION.format(claims=listed)}")]
-    count, form = len(sentences), answers_to(tuple(claims), Verdict)
+    inside = range(1, len(sentences) + 1)
 
-    def wrong(answer: BaseModel) -> str:
-        bad = [id for id in claims if (one := getattr(answer, id)) is not None and not _points(one, count)]
-        return ONCE_MORE.format(which=", ".join(bad), last=count) if bad else ""
+    def good(_: str, answer: Verdict) -> bool:
+        return _points(answer, inside)
 
-    answer, calls = await ask_pointed(judge, messages, form, wrong, max_tokens=40 + 40 * len(claims))
-    verdicts = {id: getattr(answer, id) for id in claims}
-    return {id: None if one is None else _label(one, count, calls) for id, one in verdicts.items()}
+    def once_more(open_: Sequence[str]) -> str:
+        return ONCE_MORE.format(which=", ".join(open_), last=len(sentences))
 
-
-def _points(answer: Verdict, count: int) -> bool:
-    """Whether the answer needs no evidence, or points at a sentence that exists."""
-    return STANCES[answer.verdict] is Stance.NEITHER or any(1 <= number <= count for number in answer.sentences)
+    found = await ask_rows(judge, messages, tuple(claims), Verdict, good, once_more, max_tokens=40 + 40 * len(claims))
+    return {id: _label(found.rows[id], inside, found.calls) if id in found.rows else None for id in claims}
 
 
-def _label(answer: Verdict, count: int, calls: tuple[str, ...]) -> Label:
+# --- an answer -------------------------------------------------------------------------------------------------------
+
+
+def _plain(claim: str) -> str:
+    """A claim in one line, without what could end a turn: reports are written by others too."""
+    return without_tokens(scalar(" ".join(claim.split())))
+
+
+def _points(answer: Verdict, inside: range) -> bool:
+    """Whether the answer needs no evidence, or points at a sentence among these."""
+    return STANCES[answer.verdict] is Stance.NEITHER or any(number in inside for number in answer.sentences)
+
+
+def _label(answer: Verdict, inside: range, calls: tuple[str, ...]) -> Label:
     stance = STANCES[answer.verdict]
-    good = tuple(dict.fromkeys(number for number in answer.sentences if 1 <= number <= count))
+    good = tuple(dict.fromkeys(number - inside.start + 1 for number in answer.sentences if number in inside))
     if stance is Stance.NEITHER:
         return Label(stance, (), (), calls)
     return Label(stance, good, (), calls) if good else Label(Stance.NEITHER, (), ("quote_not_found",), calls)

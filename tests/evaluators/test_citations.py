@@ -11,7 +11,7 @@ from dream_eval.core import Coverage, Outcome, Status
 from dream_eval.evaluators.citations import harmonic
 from dream_eval.evaluators.results import Item, MetricResult
 from dream_eval.tools import Endpoints
-from evaluating import claim, claim_list, doc, is_page, lines_of, plain_report, verdict_on
+from evaluating import claim, claim_list, doc, is_page, lines_of, plain_report, rows, verdict_on
 from hypothesis import given
 from hypothesis import strategies as st
 from servers.chat import Body, ScriptedChat, error, prompt
@@ -28,7 +28,7 @@ def listed(body: Body) -> dict[str, str]:
 
 def reads_page(body: Body) -> dict[str, Any]:
     sentences = lines_of(prompt(body).partition("Claims that cite this page:")[0])
-    return {id: verdict_on(text, sentences) for id, text in listed(body).items()}
+    return rows({id: verdict_on(text, sentences) for id, text in listed(body).items()})
 
 
 def pages_shown(body: Body, *words: str) -> bool:
@@ -304,6 +304,9 @@ async def test_a_claim_that_the_judge_leaves_out_is_not_checked(bench: Any, chat
         result = await b.run("ci", claims=claims)
     assert [one.outcome for one in result.items] == [Outcome.SUPPORTED, Outcome.NOT_CHECKED]
     assert result.items[1].reason == "the judge left this claim out"
+    assert result.items[1].flags == ("call_failed",)
+    assert "Only c2, once more" in chat.texts()[1]
+    assert len(chat.requests) == 3, "the question, once more for the missing one, and a try to mend that answer"
     assert len(result.items) == 2, "what was not asked about is not there"
 
 
@@ -320,7 +323,7 @@ async def test_only_the_claim_without_evidence_is_undecided_after_asking_once_mo
     assert result.items[1].flags == ("quote_not_found",)
     assert result.parts["cf"] == 100
     assert len(chat.requests) == 2
-    assert "c2: name at least one sentence" in chat.texts()[1]
+    assert chat.texts()[1].startswith("Only c2, once more: name at least one sentence")
 
 
 async def test_a_page_without_the_claims_number_supports_it_partly_at_most(bench: Any, chat: ScriptedChat) -> None:

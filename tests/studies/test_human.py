@@ -62,8 +62,11 @@ def pairs(folder: Path, count: int = 12) -> Path:
     return path
 
 
+UNDECIDED = {"answers": [{"id": "P1", "verdict": "not_enough_evidence", "sentences": []}]}
+
+
 def ours(body: Body) -> bool:
-    return "numbers of the sentences that decide it" in prompt(body)
+    return "Is the claim supported by the evidence" in prompt(body)
 
 
 def plainly(body: Body) -> bool:
@@ -76,8 +79,9 @@ def reads(body: Body) -> dict[str, Any]:
     text = prompt(body).rpartition("Claim: ")[0]
     name, number = claim.split()[3], claim.split()[-2]
     if f"{name} works" not in text:
-        return {"verdict": "not_enough_evidence", "sentences": []}
-    return {"verdict": "supported" if f"employed {number} " in text else "contradicted", "sentences": [1]}
+        return UNDECIDED
+    verdict = "supported" if f"employed {number} " in text else "contradicted"
+    return {"answers": [{"id": "P1", "verdict": verdict, "sentences": [1]}]}
 
 
 async def test_a_careful_judge_beats_a_lazy_prompt(
@@ -107,7 +111,7 @@ async def test_a_careful_judge_beats_a_lazy_prompt(
 async def test_a_judge_that_is_too_weak_is_called_so(
     chat: ScriptedChat, judge: ChatModel, toolbox: Toolbox, tmp_path: Path
 ) -> None:
-    chat.on(ours, {"verdict": "not_enough_evidence", "sentences": []})
+    chat.on(ours, UNDECIDED)
     study = await judge_labels(load_labels(pairs(tmp_path)), judge, toolbox, plain=False)
     assert study.method("plain") is None
     assert study.gain is None

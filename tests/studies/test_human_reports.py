@@ -6,6 +6,7 @@ import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from dream_eval.cli import run
@@ -93,12 +94,17 @@ def labels(tmp_path: Path) -> Path:
     return path
 
 
+def says(verdict: str) -> dict[str, Any]:
+    """An answer that fits both questions, the product's and the plain one."""
+    return {"verdict": verdict, "answers": [{"id": "P1", "verdict": verdict, "sentences": [1]}]}
+
+
 def test_the_command_prints_keeps_a_record_and_asks_nothing_twice(
     labels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with ScriptedChat() as chat:
-        chat.on(lambda body: "It never closed" in prompt(body), {"verdict": "contradicted", "sentences": [1]})
-        chat.always({"verdict": "supported", "sentences": [1]})
+        chat.on(lambda body: "It never closed" in prompt(body), says("contradicted"))
+        chat.always(says("supported"))
         command = [
             "study",
             "human",
@@ -125,7 +131,7 @@ def test_the_command_prints_keeps_a_record_and_asks_nothing_twice(
 
 def test_a_sample_and_its_picture(labels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with ScriptedChat() as chat:
-        chat.always({"verdict": "supported", "sentences": [1]})
+        chat.always(says("supported"))
         base = [
             "study",
             "human",

@@ -17,7 +17,7 @@ from dream_eval.errors import InputError, UserError
 from dream_eval.studies import corruption
 from dream_eval.studies.harness import open_bench
 from dream_eval.studies.twins import changes, load_twins, twins_of
-from evaluating import is_page, is_passage, lines_of, reads_figures, verdict_on
+from evaluating import each, is_page, is_passage, lines_of, reads_figures, verdict_on
 from hypothesis import given
 from hypothesis import strategies as st
 from servers.chat import prompt
@@ -76,7 +76,7 @@ async def test_a_perfect_judge_gives_the_ideal_line(chat, works, setup_for, tmp_
 
 @pytest.mark.parametrize(
     "says",
-    [{"verdict": "supported", "sentences": [1]}, {"verdict": "not_enough_evidence", "sentences": []}],
+    [each("supported", 1), each("not_enough_evidence")],
     ids=["yes to everything", "never decides"],
 )
 async def test_a_constant_judge_is_called_useless(says, chat, works, setup_for, tmp_path):

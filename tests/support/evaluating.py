@@ -112,9 +112,32 @@ def claim_of(body: Body) -> str:
     return prompt(body).rpartition("Claim: ")[2].split("\n")[0]
 
 
+def passages_of(body: Body) -> dict[str, dict[int, str]]:
+    """Numbered sentences of each passage, by its id, as its marks bound them."""
+    found = re.findall(
+        r"^<evidence (P\d+) (\w{16})>\n(.*?)\n</evidence \1 \2>$", prompt(body), re.DOTALL | re.MULTILINE
+    )
+    return {id: lines_of(text) for id, _, text in found}
+
+
+def rows(given: dict[str, Any]) -> dict[str, Any]:
+    """Answers by id as the rows that a judge is asked for."""
+    return {"answers": [{"id": id, **answer} for id, answer in given.items()]}
+
+
+def each(word: str, *sentences: Any) -> Callable[[Body], dict[str, Any]]:
+    """The same verdict on every passage; the sentences are counted from 1 within each of them."""
+
+    def answer(body: Body) -> dict[str, Any]:
+        shown = {id: min(lines) - 1 for id, lines in passages_of(body).items()}
+        return rows({id: {"verdict": word, "sentences": [n + less for n in sentences]} for id, less in shown.items()})
+
+    return answer
+
+
 def reads_figures(body: Body) -> dict[str, Any]:
-    """Compares "the X works make N …" in claim and evidence, as a careful reader would."""
-    return verdict_on(claim_of(body), lines_of(prompt(body)))
+    """Compares "the X works make N …" in claim and evidence, as a careful reader would, each passage on its own."""
+    return rows({id: verdict_on(claim_of(body), lines) for id, lines in passages_of(body).items()})
 
 
 def verdict_on(stated: str, sentences: dict[int, str]) -> dict[str, Any]:

@@ -181,16 +181,23 @@ def answer_facts(body: Body) -> dict[str, Any]:
 
 
 def answer_passage(body: Body) -> dict[str, Any]:
-    """The verdict on one claim by one passage."""
+    """The verdict on one claim by each passage on its own."""
     head, _, question = last_user(body).partition("\n\nClaim: ")
-    return verdict(question.splitlines()[0], numbered_lines(head))
+    claim = question.splitlines()[0]
+    return {"answers": [{"id": id, **verdict(claim, lines)} for id, lines in passages(head).items()]}
+
+
+def passages(text: str) -> dict[str, dict[int, str]]:
+    """Numbered sentences of each passage, as its marks bound them."""
+    found = re.findall(r"^<evidence (P\d+) (\w{16})>\n(.*?)\n</evidence \1 \2>$", text, re.DOTALL | re.MULTILINE)
+    return {id: numbered_lines(inside) for id, _, inside in found}
 
 
 def answer_page(body: Body) -> dict[str, Any]:
     """The verdicts on all claims that cite a page."""
     head, _, question = last_user(body).partition("Claims that cite this page:\n")
     claims = re.findall(r"^(c\d+): (.*)$", question, re.MULTILINE)
-    return {id: verdict(claim, numbered_lines(head)) for id, claim in claims}
+    return {"answers": [{"id": id, **verdict(claim, numbered_lines(head))} for id, claim in claims]}
 
 
 def answer_domain(body: Body) -> dict[str, Any]:
