@@ -7,7 +7,8 @@ log-probabilities of its answers. So:
    or date in nearly the same words refutes it. Nobody is asked.
 2. Else two questions of one token each are asked behind one common beginning, and :data:`HEAD` weighs their log-odds.
    The stance with the highest score is taken.
-3. A support in the opposite direction, or without the claim's numbers (``stances.guarded``), is none.
+3. A support with another number or date refutes; one in the opposite direction, or without the claim's numbers
+   (``stances.guarded``), is none.
 
 ``docs/metrics.md`` has what this does to labels given by people; ``benchmarks/judge_head.py`` fits the weights anew.
 """
@@ -33,8 +34,10 @@ SAME_SENTENCE = 0.5
 """The share that one of its sentences must have then: words from here and there say nothing."""
 CHANGED = 0.7
 """The share that a sentence with another number or date than the claim's must have to refute it unasked."""
-RIVAL_SENTENCE = 0.3
-"""The share from which on a sentence with a number of the kind that is missing is the one to quote."""
+RIVAL = 0.5
+"""The share that it must have where the judge finds the claim in the text: it does not see the figure."""
+NEAR = 0.3
+"""The share from which on it is the one to quote for a refutation."""
 OPPOSED = 0.6
 """The share that a sentence in the opposite direction must have."""
 
@@ -76,9 +79,8 @@ HEAD: dict[Stance, tuple[float, float, float, float]] = {
 OPPOSITES = (("up", "down"), ("more", "less"), ("yes", "against"), ("before", "after"))
 
 
-async def label_small(claim: str, sentences: Sequence[str], judge: ChatModel, *, system_text: str = "") -> Label:
+async def label_small(claim: str, sentences: Sequence[str], judge: ChatModel) -> Label:
     """What a text says about a claim, before its numbers are checked. CallFailed when the judge cannot be asked."""
-    del system_text
     if (place := same_words(claim, sentences)) is not None:
         return Label(Stance.SUPPORTS, (place,), ("same_words",))
     if (place := changed_figure(claim, sentences)) is not None:
@@ -87,11 +89,13 @@ async def label_small(claim: str, sentences: Sequence[str], judge: ChatModel, *,
         return Label(Stance.NEITHER)
     odds, calls = await odds_of(claim, sentences, judge)
     stance = decided(odds)
+    if stance is Stance.SUPPORTS and (place := changed_figure(claim, sentences, RIVAL)) is not None:
+        return Label(Stance.REFUTES, (place,), ("changed_figure",), calls)
     if stance is Stance.SUPPORTS and turned(claim, sentences):
         return Label(Stance.NEITHER, (), ("opposite_direction",), calls)
     if stance is Stance.NEITHER:
         return Label(stance, (), (), calls)
-    place = changed_figure(claim, sentences, RIVAL_SENTENCE) if stance is Stance.REFUTES else None
+    place = changed_figure(claim, sentences, NEAR) if stance is Stance.REFUTES else None
     return Label(stance, (place or nearest(claim, sentences),), (), calls)
 
 
@@ -112,7 +116,7 @@ class Odds:
 
 async def odds_of(claim: str, sentences: Sequence[str], judge: ChatModel) -> tuple[Odds, tuple[str, ...]]:
     """What :data:`HEAD` weighs, and the ledger keys of the calls. CallFailed as ``ChatModel.complete``."""
-    head = f"{fence(chr(10).join(sentences))}\n\nClaim: {claim}\n\n"
+    head = f"{fence(chr(10).join(sentences))}\n\nClaim: {' '.join(claim.split())}\n\n"
     letter, first = await _asked(LETTER, head, judge)
     said, second = await _asked(SAID, head, judge)
     odds = Odds(letter["a"] - letter["c"], letter["b"] - letter["c"], said["yes"] - said["no"])

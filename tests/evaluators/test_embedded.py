@@ -12,7 +12,7 @@ from dream_eval.evaluators.kic import statement_of
 from dream_eval.evaluators.small_judge import HEAD, Odds, changed_figure, decided, same_words
 from dream_eval.evaluators.stances import Stance
 from dream_eval.protocols.schema import KeyQuestion
-from evaluating import Bench, about, claim, claim_list, doc, plain_report, protocol
+from evaluating import Bench, about, claim, claim_list, doc, each, plain_report, protocol
 from servers.chat import Reply, ScriptedChat, error, say
 
 TEXT = """\
@@ -114,12 +114,12 @@ async def test_two_first_tokens_are_asked_for_behind_one_beginning(bench: Any, c
     ("letter", "word", "number", "outcome"),
     [
         ("A", "Yes", 110, Outcome.SUPPORTED),
-        ("A", "Yes", 90, Outcome.UNDECIDED),
+        ("A", "Yes", 90, Outcome.CONTRADICTED),
         ("B", " no", 110, Outcome.CONTRADICTED),
         (" C", " no", 110, Outcome.UNDECIDED),
     ],
 )
-async def test_what_it_leans_to_is_the_stance_but_for_a_missing_number(
+async def test_what_it_leans_to_is_the_stance_but_for_another_number(
     bench: Any, chat: ScriptedChat, letter: str, word: str, number: int, outcome: Outcome
 ) -> None:
     leaning(chat, letter, word)
@@ -236,7 +236,7 @@ async def test_a_passage_off_the_topic_is_not_shown_to_it(bench: Any, chat: Scri
 
 
 async def test_another_judge_is_shown_it(bench: Any, chat: ScriptedChat) -> None:
-    chat.on(about("Alba"), {"verdict": "not_enough_evidence", "sentences": []})
+    chat.on(about("Alba"), each("not_enough_evidence"))
     text = "Alba is a town. Roses bloom there in June. Tourists come by boat."
     async with bench([doc("https://works-register.org/alba", text)]) as b:
         await b.run("factuality", claims=claim_list(claim(1, "The Alba works made 110 cells.")))
