@@ -7,15 +7,21 @@ Burmese become overlapping pairs of characters. ``1,000`` and ``1000`` are one t
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
-from functools import lru_cache
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
     "\U00020000-\U0003ffff"
 )
 _TOKEN = re.compile(rf"([{_UNSPACED}]+)|(\d+(?:[.,]\d+)*)|([^\W\d_{_UNSPACED}]+)")
+_RUN = re.compile(rf"[{_UNSPACED}]")
+_SPACED = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
+"""The tokens of a text without runs."""
+_ASCII = re.compile(r"\d+(?:[.,]\d+)*|[A-Za-z]+")
+"""The same, twice as fast, of a folded text in ASCII."""
 _ACCENTS = re.compile("[\u0300-\u036f]")
+_KEPT = 100_000
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?:\D|$))")
 STOP = frozenset(
     [
@@ -138,16 +144,32 @@ STOP = frozenset(
 
 def terms(text: str) -> list[str]:
     """All terms of ``text`` in order, stop words left out."""
+    folded = _fold(text)
+    if folded.isascii() or not _RUN.search(folded):
+        tokens = (_ASCII if folded.isascii() else _SPACED).findall(folded)
+        return list(filter(None, map(_terms.__getitem__, tokens)))
     found: list[str] = []
-    for run, number, word in _TOKEN.findall(_fold(text)):
-        if word:
-            if word not in STOP:
-                found.append(_stem(word))
-        elif number:
-            found.append(_THOUSANDS.sub("", number))
-        else:
+    for run, number, word in _TOKEN.findall(folded):
+        if run:
             found.extend(run[i : i + 2] for i in range(max(1, len(run) - 1)))
+        elif term := _terms[number or word]:
+            found.append(term)
     return found
+
+
+class _Terms(dict[str, str]):
+    """From a folded token to its term, "" for a stop word. The same few thousand come again and again."""
+
+    def __missing__(self, token: str) -> str:
+        if len(self) >= _KEPT:
+            self.clear()
+        number = token[0].isdecimal()
+        term = _THOUSANDS.sub("", token) if number else "" if token in STOP else _stem(token)
+        self[token] = sys.intern(term)
+        return term
+
+
+_terms = _Terms()
 
 
 def query_terms(text: str) -> list[str]:
@@ -163,7 +185,6 @@ def _fold(text: str) -> str:
     return unicodedata.normalize("NFC", _ACCENTS.sub("", text))
 
 
-@lru_cache(maxsize=100_000)
 def _stem(word: str) -> str:
     """Plural and verb endings of English, lightly; other words pass nearly untouched."""
     if len(word) < 4 or not word.isascii():
