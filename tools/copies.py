@@ -27,7 +27,7 @@ REPORT_SHARE = 0.5
 _FEW, _MANY = 20, 40_000
 
 
-@lru_cache(maxsize=64)  # a page is read for many claims; some 16 MB
+@lru_cache(maxsize=128)  # a page is read for many claims; some 25 MB
 def shingles(text: str) -> frozenset[int]:
     """The text's shingles as hashes, which hold within this process only."""
     found = terms(text)[:_MANY]

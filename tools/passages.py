@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import heapq
 import math
-import sys
-from array import array
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 
 from ..core import PageState
 from ..reports import split_sentences
+from ..reports.data import Span
 from .data import Page, Passage
 from .words import query_terms, terms
 
@@ -26,14 +28,33 @@ _POSTINGS = 25_000
 """Entries of the index that a search looks at, rarest terms first (the rarest term's are all looked at)."""
 
 
-@lru_cache(maxsize=64)  # a page is indexed for many claims; some 10 MB
-def _sentences(text: str) -> tuple[tuple[tuple[int, int], tuple[str, ...]], ...]:
-    """Place and terms of each sentence that says something."""
-    return tuple(
-        ((span.start, span.end), tuple(map(sys.intern, terms(text[span.start : span.end]))))
-        for span in split_sentences(text)
-        if any(map(str.isalnum, text[span.start : span.end]))
-    )
+@lru_cache(maxsize=128)  # a page is read for many claims
+def sentences_of(text: str) -> tuple[Span, ...]:
+    """The sentences of a page, as ``split_sentences`` finds them."""
+    return tuple(split_sentences(text))
+
+
+@dataclass(frozen=True)
+class _Indexed:
+    """One text, indexed."""
+
+    spans: tuple[tuple[int, int], ...]
+    """Places of the sentences that say something."""
+    words: tuple[tuple[str, ...], ...]
+    """Their terms."""
+    where: dict[str, tuple[int, ...]]
+    """For each term the sentences that hold it."""
+
+
+@lru_cache(maxsize=128)  # a page is indexed for many claims; some 20 MB
+def _indexed(text: str) -> _Indexed:
+    spans = tuple((s.start, s.end) for s in sentences_of(text) if any(map(str.isalnum, text[s.start : s.end])))
+    words = tuple(tuple(terms(text[start:end])) for start, end in spans)
+    where: defaultdict[str, list[int]] = defaultdict(list)
+    for number, said in enumerate(words):
+        for term in set(said):
+            where[term].append(number)
+    return _Indexed(spans, words, {term: tuple(numbers) for term, numbers in where.items()})
 
 
 class PassageIndex:
@@ -42,25 +63,16 @@ class PassageIndex:
     def __init__(self, pages: Sequence[Page], *, window: int = 3) -> None:
         self._pages = [page for page in pages if page.state is PageState.OK and page.text]
         self._window = max(1, window)
-        self._spans: list[tuple[int, int]] = []
-        self._words: list[tuple[str, ...]] = []
-        self._first: list[int] = []
-        self._where: dict[str, array[int]] = {}
-        for page in self._pages:
-            self._first.append(len(self._spans))
-            self._add(page.text)
+        self._parts = [_indexed(page.text) for page in self._pages]
+        self._first = [0, *accumulate(len(part.spans) for part in self._parts)]
+        self._spans = [span for part in self._parts for span in part.spans]
+        self._words = [words for part in self._parts for words in part.words]
         self._mean = max(1.0, sum(map(len, self._words)) / max(1, len(self._words)))
 
-    def _add(self, text: str) -> None:
-        for span, words in _sentences(text):
-            number = len(self._spans)
-            self._spans.append(span)
-            self._words.append(words)
-            for term in set(words):
-                where = self._where.get(term)
-                if where is None:
-                    where = self._where[term] = array("I")
-                where.append(number)
+    def _where(self, term: str) -> list[int]:
+        """The sentences that hold a term, by number over all pages."""
+        parts = zip(self._first, self._parts, strict=False)
+        return [first + number for first, part in parts for number in part.where.get(term, ())]
 
     def __len__(self) -> int:
         """Sentences indexed."""
@@ -80,17 +92,16 @@ class PassageIndex:
     def _weights(self, query: list[str]) -> dict[str, float]:
         """Inverse document frequency of the query's terms that occur, rarest first."""
         total = len(self._spans)
-        found = ((term, len(self._where[term])) for term in map(sys.intern, query) if term in self._where)
-        return {
-            term: math.log(1 + (total - n + 0.5) / (n + 0.5)) for term, n in sorted(found, key=lambda pair: pair[1])
-        }
+        found = ((term, sum(len(part.where.get(term, ())) for part in self._parts)) for term in query)
+        known = sorted((pair for pair in found if pair[1]), key=lambda pair: pair[1])
+        return {term: math.log(1 + (total - n + 0.5) / (n + 0.5)) for term, n in known}
 
     def _candidates(self, weights: dict[str, float]) -> list[int]:
         """Sentences with most of the query, by its rarer terms; the commonest ones only weigh in later."""
         sums: dict[int, float] = {}
         get, left = sums.get, _POSTINGS
         for term, weight in weights.items():
-            where = self._where[term]
+            where = self._where(term)
             left -= len(where)
             if left < 0 and sums:
                 break
@@ -121,8 +132,7 @@ class PassageIndex:
 
     def _page_range(self, number: int) -> tuple[int, int]:
         page = self._page_of(number)
-        end = self._first[page + 1] if page + 1 < len(self._first) else len(self._spans)
-        return self._first[page], end
+        return self._first[page], self._first[page + 1]
 
     def _score(self, first: int, counts: dict[int, list[int]], weights: dict[str, float]) -> float:
         numbers = self._range(first)
