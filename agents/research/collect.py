@@ -113,7 +113,8 @@ class _Collection:
         self._file.add(task, given.delivery, profile(given, seconds, asked.number))
         self.made += 1
         self.states.pop(task.id, None)
-        self._told(task, State.DONE, "", seconds)
+        left = f"{given.left} processes that it left running were ended" if given.left else ""
+        self._told(task, State.DONE, left, seconds)
         return True
 
     async def _unless_stopped(self, asked: Asked) -> Given | None:
@@ -160,8 +161,13 @@ def profile(given: Given, seconds: float, attempts: int) -> Profile:
             completion_tokens=meter.completion_tokens,
             cost_usd=meter.cost_usd,
             measured=given.measured,
+            left_behind=given.left,
         )
     known = any(value is not None for value in told.model_dump().values())
     return Profile(
-        seconds=round(seconds, 3), attempts=attempts, **told.model_dump(), measured="system" if known else None
+        seconds=round(seconds, 3),
+        attempts=attempts,
+        **told.model_dump(),
+        measured="system" if known else None,
+        left_behind=given.left,
     )

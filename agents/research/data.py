@@ -68,6 +68,8 @@ class Profile(Frozen):
     """US dollars for model calls."""
     measured: Literal["proxy", "ledger", "system"] | None = None
     """Who counted: our proxy, our own calls, or the system itself."""
+    left_behind: int = 0
+    """Processes that the command left running when it ended; they were ended too."""
 
     @property
     def tokens(self) -> int | None:

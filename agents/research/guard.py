@@ -1,32 +1,95 @@
-"""Runs a command and ends it, with all its processes, when whoever asked for it is gone.
+"""Runs a command and ends it, with all its processes, when it is done or whoever asked for it is gone.
 
-Started by ``process.py`` as a script of its own (no import of this package): ``guard.py FD COMMAND…``. FD is the
-reading end of a pipe whose other end only the asking process holds; when that process dies, however it dies, reading
-ends and the whole session is killed. So no agent goes on spending after a crash.
+Started by ``process.py`` as a script of its own (no import of this package): ``guard.py FD COMMAND…``. FD is one end
+of a pair of sockets whose other end only the asking process holds; when that process dies, however it dies, reading
+ends and all is killed. So no agent goes on spending after a crash. On Linux orphans become the guard's children, so a
+daemon that left the session is found as well. The guard says through FD how many processes the command left behind.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import signal
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
+
+DRAIN_S = 1.0
+"""What the command leaves behind may still end by itself in this time: often it carries the last of the output."""
+_ROUNDS, _ROUND_S = 100, 0.02
+"""How often, and how far apart, a tree that goes on forking is killed anew."""
+_SUBREAPER = 36
+"""PR_SET_CHILD_SUBREAPER of Linux's prctl."""
+
+
+def tree(root: int) -> dict[int, int]:
+    """The living processes of the session that ``root`` leads, and all below them, with their resident pages (shared
+    ones count each time). Nothing without ``/proc``."""
+    parents: dict[int, tuple[int, int, int]] = dict(_processes())
+    found = {pid for pid, (_, session, _) in parents.items() if session == root}
+    grown = True
+    while grown:
+        more = {pid for pid, (parent, _, _) in parents.items() if parent in found} - found
+        found |= more
+        grown = bool(more)
+    return {pid: parents[pid][2] for pid in found}
+
+
+def _processes() -> Iterator[tuple[int, tuple[int, int, int]]]:
+    """All processes that are no zombies: parent, session, resident pages."""
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            fields = place.read_bytes().rpartition(b")")[2].split()  # the name before it may hold anything
+            if fields[0] != b"Z":
+                yield int(place.parent.name), (int(fields[1]), int(fields[3]), int(fields[21]))
+
+
+def _below() -> set[int]:
+    return set(tree(os.getpid())) - {os.getpid()}
+
+
+def _kill_below() -> None:
+    """Kill every process below this one, and what they start meanwhile."""
+    for _ in range(_ROUNDS):
+        left = _below()
+        if not left:
+            return
+        for pid in left:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(_ROUND_S)
 
 
 def _watch(lifeline: int) -> None:
-    """Wait for the end of the pipe, then end the session, this process last."""
-    while os.read(lifeline, 1):
-        pass
-    me, session = os.getpid(), os.getsid(0)
-    for place in Path("/proc").glob("[0-9]*/stat"):  # who made a process group of its own is found here
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            pid, fields = int(place.parent.name), place.read_bytes().rpartition(b")")[2].split()
-            if int(fields[3]) == session and pid != me:
-                os.kill(pid, signal.SIGKILL)
+    """Wait for the end of the line, then end everything, this process last."""
+    with contextlib.suppress(OSError):
+        while os.read(lifeline, 1):
+            pass
+    _kill_below()
     os.killpg(0, signal.SIGKILL)
+
+
+def _adopt_orphans() -> None:
+    """Become the parent of whoever loses theirs, where the system can do that."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
+
+
+def _tidy(lifeline: int) -> None:
+    """Let what was left behind end, kill what does not, and say how many those were."""
+    until = time.monotonic() + DRAIN_S
+    while (left := _below()) and time.monotonic() < until:
+        time.sleep(_ROUND_S)
+    if left:
+        with contextlib.suppress(OSError):
+            os.write(lifeline, str(len(left)).encode())
+        _kill_below()
 
 
 def _end_like(code: int) -> None:
@@ -38,8 +101,9 @@ def _end_like(code: int) -> None:
 
 
 def main() -> None:
-    """Run the command that follows the pipe's number."""
+    """Run the command that follows the line's number."""
     lifeline, command = int(sys.argv[1]), sys.argv[2:]
+    _adopt_orphans()
     threading.Thread(target=_watch, args=(lifeline,), daemon=True).start()
     # A handler and not SIG_IGN, which the command would inherit: the command may tidy up, the guard waits for it.
     signal.signal(signal.SIGTERM, lambda *_: None)
@@ -48,7 +112,9 @@ def main() -> None:
     except OSError as error:
         print(f"{command[0]}: {error.strerror}", file=sys.stderr)
         os._exit(127)
-    _end_like(child.wait())
+    code = child.wait()
+    _tidy(lifeline)
+    _end_like(code)
 
 
 if __name__ == "__main__":

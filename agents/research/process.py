@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from .data import NoReport, State
+from .guard import tree
 
 GUARD = Path(__file__).with_name("guard.py")
 MAX_OUTPUT = 10_000_000
@@ -42,6 +44,8 @@ class Ended:
 
     stdout: bytes
     stderr: str
+    left: int = 0
+    """Processes that it left behind; they were ended."""
 
 
 @dataclass
@@ -50,10 +54,13 @@ class _Run:
 
     process: asyncio.subprocess.Process
     limits: Limits
+    lifeline: socket.socket
+    """Closing it ends the command with all its processes."""
     out: bytearray = field(default_factory=bytearray)
     err: bytearray = field(default_factory=bytearray)
     over: asyncio.Event = field(default_factory=asyncio.Event)
     cause: State | None = None
+    left: int = 0
 
     def end(self, cause: State) -> None:
         """Say why it must end; the first reason counts."""
@@ -67,32 +74,42 @@ async def run_command(
 ) -> Ended:
     """Run ``command`` in a session of its own with ``stdin`` as its input; ``env`` is added to the environment.
 
-    Every process of its session is ended before this returns, also when it is cancelled. Raises NoReport with one
-    clear state when it did not end by itself with code 0.
+    All its processes are ended before this returns, also when it is cancelled: on Linux every one below it, elsewhere
+    those of its process group. Its report is what it printed until it ended itself, whoever else holds its pipes.
+    Raises NoReport with one clear state when it did not end by itself with code 0.
     """
-    reading, lifeline = os.pipe()
+    ours, theirs = socket.socketpair()
     try:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-S", str(GUARD), str(reading), *command),
+            *(sys.executable, "-I", "-S", str(GUARD), str(theirs.fileno()), *command),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             start_new_session=True,
-            pass_fds=(reading,),
+            pass_fds=(theirs.fileno(),),
             env={**os.environ, **(env or {})},
         )
     except BaseException:
-        os.close(lifeline)
+        ours.close()
         raise
     finally:
-        os.close(reading)
-    run = _Run(process, limits)
+        theirs.close()
+    run = _Run(process, limits, ours)
     try:
         await _watched(run, stdin)
     finally:
-        _kill(process.pid)
-        os.close(lifeline)
+        await _close(run)
     return _judged(run)
+
+
+async def _close(run: _Run) -> None:
+    """End whatever still runs, and let go of its pipes: a process that none can find may hold their other ends."""
+    run.lifeline.close()
+    with suppress(asyncio.TimeoutError):
+        await asyncio.wait_for(_ended(run.process), GRACE_S)  # the guard ends the others, then itself
+    _kill(run.process.pid)
+    transport: asyncio.SubprocessTransport = run.process._transport  # type: ignore[attr-defined]  # no public way
+    transport.close()
 
 
 async def _watched(run: _Run, stdin: bytes) -> None:
@@ -101,19 +118,31 @@ async def _watched(run: _Run, stdin: bytes) -> None:
     pipes = [
         asyncio.ensure_future(work) for work in (_feed(process, stdin), _read_out(run), _read_err(process, run.err))
     ]
-    guards = [asyncio.ensure_future(_clock(run)), asyncio.ensure_future(_memory(run))]
+    limits = [asyncio.ensure_future(_clock(run)), asyncio.ensure_future(_memory(run))]
     ended = asyncio.ensure_future(_ended(process))
     over = asyncio.ensure_future(run.over.wait())
     try:
         await asyncio.wait([ended, over], return_when=asyncio.FIRST_COMPLETED)
+        for limit in limits:
+            limit.cancel()  # it is done, or is being ended: no limit holds for reading what is left in its pipes
         if not ended.done():
             await _put_down(run, ended)
-        _kill(process.pid)  # what it left behind holds its pipes open
+        run.left = _left(run.lifeline)
+        _kill(process.pid)
         await asyncio.wait(pipes, timeout=GRACE_S)
     finally:
-        for job in (*pipes, *guards, over, ended):
+        for job in (*pipes, *limits, over, ended):
             job.cancel()
-        await asyncio.gather(*pipes, *guards, over, ended, return_exceptions=True)
+        await asyncio.gather(*pipes, *limits, over, ended, return_exceptions=True)
+
+
+def _left(lifeline: socket.socket) -> int:
+    """How many processes the guard says were left behind."""
+    lifeline.setblocking(False)
+    try:
+        return int(lifeline.recv(20) or 0)
+    except (OSError, ValueError):
+        return 0
 
 
 async def _ended(process: asyncio.subprocess.Process) -> None:
@@ -123,20 +152,22 @@ async def _ended(process: asyncio.subprocess.Process) -> None:
 
 
 async def _put_down(run: _Run, ended: asyncio.Future[None]) -> None:
-    """Ask the group to end where that can help, then end it."""
+    """Ask the group to end where that can help, then have the guard end all."""
     if run.cause is State.TIMEOUT:
         _kill(run.process.pid, signal.SIGTERM)
         await asyncio.wait([ended], timeout=GRACE_S)
+    run.lifeline.shutdown(socket.SHUT_WR)
+    await asyncio.wait([ended], timeout=GRACE_S)
     _kill(run.process.pid)
     await ended
 
 
 def _kill(session: int, number: int = signal.SIGKILL) -> None:
-    """Signal the process group, and for the last signal whatever else belongs to the session."""
+    """Signal the process group, and for the last signal whatever else is found below it or of its session."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(session, number)
     if number == signal.SIGKILL:
-        for pid, _ in members(session):
+        for pid in tree(session):
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, number)
 
@@ -179,18 +210,9 @@ async def _memory(run: _Run) -> None:
             run.end(State.MEMORY)
 
 
-def members(session: int) -> Iterator[tuple[int, int]]:
-    """The processes of a session and their resident pages (shared ones count each time). None without ``/proc``."""
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError, ValueError, IndexError):
-            fields = entry.read_bytes().rpartition(b")")[2].split()  # the name before it may hold anything
-            if int(fields[3]) == session:
-                yield int(entry.parent.name), int(fields[21])
-
-
-def resident_bytes(session: int) -> int:
-    """Resident memory of all processes of a session together, bytes."""
-    return sum(pages for _, pages in members(session)) * os.sysconf("SC_PAGE_SIZE")
+def resident_bytes(root: int) -> int:
+    """Resident memory of a process and all below it together, bytes."""
+    return sum(tree(root).values()) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _judged(run: _Run) -> Ended:
@@ -201,7 +223,7 @@ def _judged(run: _Run) -> Ended:
         raise NoReport(State.KILLED, f"ended by signal {_signal(-code)}", code=code, stderr=stderr)
     if code != 0:
         raise NoReport(State.EXIT, f"exit code {code}{_last_line(stderr)}", code=code, stderr=stderr)
-    return Ended(bytes(run.out), stderr)
+    return Ended(bytes(run.out), stderr, run.left)
 
 
 def _limit(run: _Run) -> str:

@@ -25,6 +25,8 @@ class Given:
     delivery: Delivery
     meter: Meter | None = None
     measured: Literal["proxy", "ledger"] | None = None
+    left: int = 0
+    """Processes that the command left behind; they were ended."""
 
 
 class System(Protocol):
@@ -53,7 +55,7 @@ class CommandSystem:
             except NoReport as lost:
                 raise _with_refusal(lost, way) from None
         meter = way.meter if way is not None and way.meter.calls else None
-        return Given(delivery, meter, "proxy" if meter else None)
+        return Given(delivery, meter, "proxy" if meter else None, ended.left)
 
     @asynccontextmanager
     async def _way(self, asked: Asked) -> AsyncIterator[Pass | None]:

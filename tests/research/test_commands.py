@@ -187,6 +187,65 @@ async def test_a_child_that_holds_the_pipe_delays_nothing(program: Any) -> None:
     assert (await ask(program(source))).article == "Report\n"
 
 
+DAEMON = """
+import subprocess
+child = "import os, time; open({pid!r}, 'w').write(str(os.getpid())); time.sleep(600)"
+subprocess.Popen([sys.executable, "-S", "-c", child], start_new_session=True)
+while not (os.path.exists({pid!r}) and open({pid!r}).read()): time.sleep(0.01)
+"""
+"""Starts a process in a session of its own that holds the command's output open."""
+
+
+async def test_a_daemon_that_holds_the_output_open_loses_no_report(program: Any, tmp_path: Path) -> None:
+    """The time limit is shorter than any wait for the pipe: what was printed when the command ended is the report."""
+    pid = str(tmp_path / "pid")
+    system = CommandSystem(read_command(program(DAEMON.format(pid=pid) + "print('Report')")), Limits(20))
+    given = await system.report(Asked(TASK, "mine", 1))
+    assert given.delivery.article == "Report\n"
+    assert given.left == 1
+    assert not _alive(int(Path(pid).read_text()))
+
+
+async def test_a_daemon_of_a_hanging_command_ends_with_it(program: Any, tmp_path: Path) -> None:
+    pid = str(tmp_path / "pid")
+    assert (await lost(program(DAEMON.format(pid=pid) + "time.sleep(600)"), seconds=3)).state is State.TIMEOUT
+    assert not _alive(int(Path(pid).read_text()))
+
+
+async def test_memory_of_a_daemon_counts(program: Any, tmp_path: Path) -> None:
+    grow = "kept = []\\nwhile True: kept.append(b'x' * 1_000_000)"
+    source = f"import subprocess; subprocess.run([sys.executable, '-S', '-c', \"{grow}\"], start_new_session=True)"
+    assert (await lost(program(source), memory_mb=200)).state is State.MEMORY
+
+
+async def test_what_a_helper_still_writes_is_read(program: Any) -> None:
+    """As ``agent > >(tee log)`` in a shell does: the last of the report comes just after the command's end."""
+    late = "import time; time.sleep(0.3); print('the end', flush=True)"
+    given = await ask(
+        program(f"import subprocess; subprocess.Popen([sys.executable, '-S', '-c', {late!r}])\nprint('R', flush=True)")
+    )
+    assert given.article == "R\nthe end\n"
+
+
+async def test_closes_its_output_and_sleeps(program: Any) -> None:
+    failed = await lost(program("print('Report', flush=True); os.close(1); os.close(2); time.sleep(600)"), seconds=1.5)
+    assert failed.state is State.TIMEOUT
+
+
+async def test_a_report_and_then_a_crash(program: Any) -> None:
+    """What it printed may be half a report: its exit code counts."""
+    failed = await lost(program("print('# Report', flush=True); os.abort()"))
+    assert failed.state is State.KILLED
+    assert "SIGABRT" in failed.reason
+
+
+async def test_kills_its_own_guard(program: Any, tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    source = f"import signal\nopen({str(pid)!r}, 'w').write(str(os.getpid()))\nos.kill(os.getppid(), signal.SIGKILL)"
+    assert (await lost(program(source + "\ntime.sleep(600)"))).state is State.KILLED
+    assert not _alive(int(pid.read_text()))
+
+
 async def test_cancelling_ends_it(program: Any, tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     job = asyncio.ensure_future(
