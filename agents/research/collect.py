@@ -113,7 +113,7 @@ class _Collection:
         self._file.add(task, given.delivery, profile(given, seconds, asked.number))
         self.made += 1
         self.states.pop(task.id, None)
-        left = f"{given.left} processes that it left running were ended" if given.left else ""
+        left = f"processes that it left running, ended now: {given.left}" if given.left else ""
         self._told(task, State.DONE, left, seconds)
         return True
 

@@ -38,11 +38,11 @@ class State(StrEnum):
 
 
 EXPLAINED = {
-    State.TIMEOUT: "raise --timeout if it needs longer",
+    State.TIMEOUT: "raise --timeout if it needs longer; its report counts once it ends",
     State.MEMORY: "raise --memory-mb if it needs more",
     State.FLOOD: "print the report alone to standard output, everything else to standard error",
     State.EXIT: "its standard error stands in the log",
-    State.KILLED: "ended by a signal from outside; often the machine was out of memory",
+    State.KILLED: "SIGKILL is often the machine out of memory; other signals are its own crash, see the log",
     State.EMPTY: "print the report to standard output",
     State.BINARY: "print UTF-8 text",
     State.BAD_JSON: "print one JSON object with the member article, or plain Markdown",

@@ -35,7 +35,29 @@ def read_delivery(raw: bytes) -> Delivery:
     text = _text(raw)
     if not text.strip():
         raise NoReport(State.EMPTY, "it printed nothing but white space")
-    return _from_json(text) if text.lstrip().startswith("{") else Delivery(text.strip("\n") + "\n")
+    if text.lstrip().startswith("{"):
+        return _from_json(text)
+    _no_stray_json(text)
+    return Delivery(text.strip("\n") + "\n")
+
+
+def _no_stray_json(text: str) -> None:
+    """Refuse what is meant as JSON and would pass for Markdown: a list, or an object behind lines of a log."""
+    if _parsed(text) is not None:
+        raise NoReport(State.BAD_JSON, "it is JSON and no object with the member article")
+    _, _, last = text.partition("\n{")
+    value = _parsed("{" + last) if last else None
+    if isinstance(value, dict) and "article" in value:
+        raise NoReport(State.BAD_JSON, "other text stands before the JSON object")
+
+
+def _parsed(text: str) -> Json:
+    """The text as JSON; None when it is none."""
+    try:
+        value: Json = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value
 
 
 def _text(raw: bytes) -> str:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 DRAIN_S = 1.0
 """What the command leaves behind may still end by itself in this time: often it carries the last of the output."""
-_ROUNDS, _ROUND_S = 100, 0.02
+_ROUNDS, _ROUND_S = 50, 0.05
 """How often, and how far apart, a tree that goes on forking is killed anew."""
 _SUBREAPER = 36
 """PR_SET_CHILD_SUBREAPER of Linux's prctl."""

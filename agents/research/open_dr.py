@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field
@@ -31,33 +30,28 @@ from ..shelf import Read, Shelf
 from ..toolbox import ReadPage, agent_tools, signatures
 from . import prompts_open_dr as prompts
 from .data import Delivery
+from .guided_dr import write_guided
+from .notes import Note, cited_ids, finished, without_list
 from .tagged import tagged
 
 if TYPE_CHECKING:
     from ...models import ChatModel
 
-MANAGER_STEPS, SEARCH_STEPS, STEPS_EMBEDDED = 8, 6, 4
+MANAGER_STEPS, SEARCH_STEPS = 8, 6
 MANAGER_TOKENS, SEARCH_TOKENS = 6_000, 1_000
 """Output limit of one step."""
-FINDINGS, FINDINGS_EMBEDDED = 6, 3
+FINDINGS = 6
 """Sentences that one search hands over."""
-PAGE_EMBEDDED = 800
-"""Characters of a page that the embedded model is shown: it reads some ninety tokens a second."""
 SHORTEST_QUOTE = 20
 """Characters of a quotation that can point at a sentence."""
 SEARCHES = 10
 """Questions that one report may have looked up."""
-WORDS, WORDS_EMBEDDED = 1_000, 220
+WORDS = 1_000
 PATIENCE = 2
 """Refused answers before what holds is taken."""
 SECONDS = 3_600.0
-_ID = re.compile(r"n\d+")
-_GROUP = r"\[\s*n\d+(?:\s*[,;]\s*n\d+)*\s*\]"
-_CITED = re.compile(rf"[ \t]*{_GROUP}(?:\s?{_GROUP})*")
-"""Groups of ids that stand together."""
 _LINE = re.compile(r"(?m)^\[(\d+)\]")
 _HEADING = re.compile(r"\s*(?:#|\*\*[^*]+\*\*\s*\Z)")
-_LIST = re.compile(r"(?ims)^#+\s*(?:sources|references|quellen|参考(?:文献|资料)|来源)\s*$.*\Z")
 
 
 class Findings(BaseModel):
@@ -72,21 +66,6 @@ class Draft(BaseModel):
     report: str = Field(min_length=1)
 
 
-@dataclass(frozen=True)
-class Note:
-    """A sentence of a page that was read."""
-
-    id: str
-    quote: str
-    url: str
-    title: str
-    published: str | None
-
-    def shown(self) -> Json:
-        """As the manager sees it."""
-        return {"id": self.id, "text": cut(self.quote, 600), "source": cut(self.title, 100), "date": self.published}
-
-
 class Desk:
     """Everything that one report rests on: notes, and the steps of those who made them."""
 
@@ -94,8 +73,7 @@ class Desk:
         self.notes: dict[str, Note] = {}
         self.searches: list[dict[str, Json]] = []
         self._model, self._toolbox, self._language = model, toolbox, task_language(task)
-        self._most = FINDINGS_EMBEDDED if model.embedded else FINDINGS
-        self._page_chars = PAGE_EMBEDDED if model.embedded else page_chars(model)
+        self._page_chars = page_chars(model)
 
     async def look_up(self, question: str) -> list[Note]:
         """Notes on a question. Where the search agent fails, code takes the best sentences of the pages that it read.
@@ -114,7 +92,7 @@ class Desk:
         found = [one for url, sentence in pointers if (one := shelf.provenance(url, sentence)) is not None]
         taken = found or _best(shelf, question)
         self.searches.append(_search_trace(question, shelf, steps, failed, by_code=not found))
-        return [self._note(one, shelf) for one in list(dict.fromkeys(taken))[: self._most]]
+        return [self._note(one, shelf) for one in list(dict.fromkeys(taken))[:FINDINGS]]
 
     def _job(self, question: str, shelf: Shelf, shown: Shown) -> AgentJob[Findings]:
         model, toolbox = self._model, self._toolbox
@@ -127,12 +105,12 @@ class Desk:
 
         return AgentJob(
             system=prompts.SEARCH_SYSTEM.format(tools=signatures(toolbox), day=toolbox.as_of.day),
-            task=prompts.search_task(question, self._most),
+            task=prompts.search_task(question, FINDINGS),
             answer=Findings,
             check=lambda answer, attempt: _pointer_problems(answer, shown, attempt),
             tools=tools,
             as_of=toolbox.as_of,
-            max_steps=STEPS_EMBEDDED if model.embedded else SEARCH_STEPS,
+            max_steps=SEARCH_STEPS,
             max_tokens=step_tokens(model, SEARCH_TOKENS),
         )
 
@@ -227,12 +205,15 @@ class Research(Tool):  # type: ignore[misc]  # smolagents is untyped
 async def write_report(
     task: Task, model: ChatModel, toolbox: Toolbox, *, as_of: AsOf, sample: int = 0, seconds: float = SECONDS
 ) -> Delivery:
-    """A report on the task with its sources. Raises AgentFailed, HostStop, ReplayMiss."""
+    """A report on the task with its sources: by agents, or guided for the embedded model. Raises AgentFailed, HostStop,
+    ReplayMiss."""
+    if model.embedded:
+        return await write_guided(task, model, toolbox, as_of=as_of, sample=sample, seconds=seconds)
     model = tagged(model)
     desk = Desk(model, toolbox, task)
     job = AgentJob(
         system=prompts.MANAGER_SYSTEM,
-        task=prompts.manager_task(task, as_of, facets(task.prompt), WORDS_EMBEDDED if model.embedded else WORDS),
+        task=prompts.manager_task(task, as_of, facets(task.prompt), WORDS),
         answer=Draft,
         check=lambda draft, attempt: problems_of(draft.report, desk.notes, attempt),
         tools=lambda host: [Research(desk, host)],
@@ -244,13 +225,13 @@ async def write_report(
     )
     run = await run_agent(model, job)
     article, sources = finished(run.value.report, desk.notes)
-    trace: dict[str, Json] = {"agent": "smolagents-open-dr", "model": model.name, "prompts": prompts.VERSION}
-    return Delivery(article, sources, {**trace, "steps": _steps(run.steps), "searches": list(desk.searches)})
+    made_by = prompts.made_by(model.name, "agent")
+    return Delivery(article, sources, {**made_by, "steps": _steps(run.steps), "searches": list(desk.searches)})
 
 
 def problems_of(report: str, notes: dict[str, Note], attempt: int) -> list[str]:
     """What is wrong with a report, in words for the model. After some refusals one that cites anything is taken."""
-    cited = _ids(report)
+    cited = cited_ids(report)
     known = [id for id in cited if id in notes]
     if not notes:
         return ["nothing was looked up yet; call research first"]
@@ -260,37 +241,15 @@ def problems_of(report: str, notes: dict[str, Note], attempt: int) -> list[str]:
         return ["no note is cited; put the ids of notes behind the facts, such as [n1]"]
     unknown = sorted({id for id in cited if id not in notes})
     found = [f"there is no note {', '.join(unknown[:6])}"] if unknown else []
-    bare = [place for place, text in enumerate(_paragraphs(report), 1) if not _ids(text) and len(text.split()) > 12]
+    bare = [
+        place for place, text in enumerate(_paragraphs(report), 1) if not cited_ids(text) and len(text.split()) > 12
+    ]
     return found + ([prompts.uncited(bare)] if bare else [])
 
 
 def _paragraphs(report: str) -> list[str]:
-    parts = [part.strip() for part in re.split(r"\n\s*\n", _LIST.sub("", report))]
+    parts = [part.strip() for part in re.split(r"\n\s*\n", without_list(report))]
     return [part for part in parts if part and not _HEADING.match(part)]
-
-
-def _ids(text: str) -> list[str]:
-    return [id for group in _CITED.findall(text) for id in _ID.findall(group)]
-
-
-def finished(report: str, notes: dict[str, Note]) -> tuple[str, tuple[Json, ...]]:
-    """The report with numbered sources in the order in which they are cited, and their list; unknown ids fall out."""
-    numbers: dict[str, int] = {}
-
-    def numbered(match: re.Match[str]) -> str:
-        urls = [notes[id].url for id in _ID.findall(match[0]) if id in notes]
-        marks = [numbers.setdefault(url, len(numbers) + 1) for url in dict.fromkeys(urls)]
-        return " " + "".join(f"[{number}]" for number in marks) if marks else ""
-
-    text = _CITED.sub(numbered, _LIST.sub("", report)).strip()
-    titles = {note.url: note.title for note in reversed(notes.values())}
-    lines = [f"[{number}] {_plain(titles[url])}. {url}" for url, number in numbers.items()]
-    sources: list[Json] = [{"number": n, "url": url, "title": titles[url]} for url, n in numbers.items()]
-    return f"{text}\n\n## Sources\n\n" + "\n".join(lines) + "\n", tuple(sources)
-
-
-def _plain(title: str) -> str:
-    return " ".join(re.sub(r"[\[\]<>|`*_#]+", " ", title).split()).strip(" .")[:150]
 
 
 def _pointer_problems(answer: Findings, shown: Shown, attempt: int) -> list[str]:

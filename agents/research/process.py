@@ -228,7 +228,7 @@ def _judged(run: _Run) -> Ended:
 
 def _limit(run: _Run) -> str:
     if run.cause is State.TIMEOUT:
-        return f"no report after {run.limits.seconds:g} s"
+        return f"still running after {run.limits.seconds:g} s, with {len(run.out):,} bytes printed"
     if run.cause is State.MEMORY:
         return f"more than {run.limits.memory_mb} MB of memory"
     return f"more than {MAX_OUTPUT // 1_000_000} MB on standard output"

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from dream_eval.agents.research import Collected, State, perform, read_profiles
-from dream_eval.agents.research.open_dr import Note, finished, problems_of
+from dream_eval.agents.research.notes import Note, finished
+from dream_eval.agents.research.open_dr import problems_of
 from dream_eval.agents.research.tagged import in_tags
 from dream_eval.core import Task
 from dream_eval.ledger import Mode

@@ -80,6 +80,8 @@ async def test_unsound_usage_is_not_known(program: Any, usage: str) -> None:
         ('print(\'{"article": "cut off\')', State.BAD_JSON, "begins like JSON"),
         ('print(\'{"text": "x"}\')', State.BAD_JSON, "no text under article"),
         ('print(\'{"article": "x", "sources": 7}\')', State.BAD_JSON, "sources is no list"),
+        ("print('[1, 2]')", State.BAD_JSON, "no object"),
+        ('print(\'Loading …\\n{"article": "x"}\')', State.BAD_JSON, "before the JSON object"),
         ("print('[' * 5 + '{' * 100000) if 0 else print('{\"a\":' * 100000)", State.BAD_JSON, "begins like JSON"),
     ],
 )
@@ -150,10 +152,10 @@ def _alive(pid: int) -> bool:
 
 
 def test_nobody_outlives_who_asked(tmp_path: Path) -> None:
-    """The asking process is gone (its end of the pipe is closed): the command and a child that left its group end."""
+    """The asking process is gone (its end of the pipe is closed): the command and a child that left its session end."""
     pids = tmp_path / "pids"
     note = f"open({str(pids)!r}, 'a').write(f'{{os.getpid()}}\\n')"
-    child = f"import os, time; os.setpgid(0, 0); {note}; time.sleep(600)"
+    child = f"import os, time; os.setsid(); {note}; time.sleep(600)"
     source = f"import os, subprocess, sys, time; subprocess.Popen([sys.executable, '-c', {child!r}]); {note}\n"
     source += "time.sleep(600)"
     reading, lifeline = os.pipe()
