@@ -59,7 +59,11 @@ def missing_figures(claim: str, text: str) -> set[str]:
 
 
 def figures(text: str) -> dict[str, str]:
-    """Numbers and dates of a text, in digits or in English words, to what they are: ``date``, ``number``, or a unit."""
+    """Numbers and dates of a text, in digits or in English words, to what they are: ``date``, ``number``, or a unit.
+
+    Those of names (*FIPS 203*, *RSA-2048*) are none.
+    """
+    text = _NAMED.sub(" ", text)
     found = {number: _kind(number) for number in numbers.numbers_in(text)}
     found |= {word: "number" for word in re.findall(r"[a-z]+", text.lower()) if word in _WORDS}
     return found | {month.lower(): "date" for month in set(_MONTHS) - {"May"} if month in text}
@@ -69,6 +73,9 @@ def _kind(number: str) -> str:
     value, unit = numbers.split_number(number)
     date = re.match(r"(?:\d{4}|-)-\d\d", value) or (not unit and re.fullmatch(r"(?:1[5-9]|20)\d\d", value))
     return "date" if date else unit or "number"
+
+
+_NAMED = re.compile(r"\b[A-Z]\w*[A-Z][\w-]*[ -]\d[\d.]*\b")
 
 
 def missing_words(claim: str, text: str) -> set[str]:

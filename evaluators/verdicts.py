@@ -178,7 +178,9 @@ async def label_claims(
     stand too. CallFailed when the judge cannot be asked or answers nothing of use.
     """
     if judge.embedded:
-        found: dict[str, Label | None] = {id: await label_small(text, sentences, judge) for id, text in claims.items()}
+        found: dict[str, Label | None] = {
+            id: await label_small(text, sentences, judge, parts=True) for id, text in claims.items()
+        }
     else:
         found = await _label_claims(claims, sentences, judge)
     text = " ".join([*sentences, page])

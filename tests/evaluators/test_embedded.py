@@ -9,7 +9,7 @@ import pytest
 from dream_eval.core import Coverage, Outcome, Task
 from dream_eval.evaluators import make_claims
 from dream_eval.evaluators.kic import statement_of
-from dream_eval.evaluators.small_judge import HEAD, Odds, changed_figure, decided, same_words
+from dream_eval.evaluators.small_judge import HEAD, LEAD, NEARLY, Odds, changed_figure, decided, same_words
 from dream_eval.evaluators.stances import Stance
 from dream_eval.protocols.schema import KeyQuestion
 from evaluating import Bench, about, claim, claim_list, doc, each, plain_report, protocol
@@ -178,6 +178,20 @@ async def test_nor_is_another_number_in_the_same_words(bench: Any, chat: Scripte
 )
 def test_clear_odds_decide(odds: Odds, stance: Stance) -> None:
     assert decided(odds) is stance
+
+
+def test_what_is_nearly_a_support_is_part_of_one_on_pages_only() -> None:
+    constant, *weights = HEAD[Stance.SUPPORTS]
+    nearly = Odds(supports=(-0.5 * NEARLY - constant) / weights[0], refutes=0, said=0)
+    assert decided(nearly) is Stance.NEITHER
+    assert decided(nearly, parts=True) is Stance.PARTLY
+
+
+def test_a_refutation_must_lead() -> None:
+    constant, *weights = HEAD[Stance.REFUTES]
+    level = Odds(supports=-9, refutes=(9 * weights[0] - constant) / weights[1], said=0)
+    assert decided(replace(level, refutes=level.refutes + 0.5 * LEAD / weights[1])) is Stance.NEITHER
+    assert decided(replace(level, refutes=level.refutes + 1.5 * LEAD / weights[1])) is Stance.REFUTES
 
 
 def test_weights_point_the_way_that_their_names_say() -> None:
