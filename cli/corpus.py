@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import click
 
-
-@click.group(short_help="Freeze a piece of the web into one file.")
-def command() -> None:
-    """Freeze a piece of the web into one file, which ``--search corpus:FILE`` then searches and reads."""
-
-
 EXAMPLES = """\b
 Examples:
-  dream corpus build pages/ web.sqlite                   Markdown files with front matter (url, title, published …)
-  dream corpus build pages.jsonl web.sqlite              one object a line with url, title, published, text
+  dream corpus build pages/ web.sqlite                # Markdown files with front matter (url, title, published …)
+  dream corpus build pages.jsonl web.sqlite           # one object a line with url, title, published, text
   dream corpus build crawl.warc.gz web.sqlite
-  dream corpus build first.export.sqlite web.sqlite      all pages that a run read (a ledger or an export of it)
+  dream corpus build first.export.sqlite web.sqlite   # all pages that a run read (a ledger or an export of it)
   dream evaluate report.md --query "…" --search corpus:web.sqlite
 """
+
+
+@click.group(epilog=EXAMPLES, short_help="Freeze a piece of the web into one file.")
+def command() -> None:
+    """Freeze a piece of the web into one file, which ``--search corpus:FILE`` then searches and reads."""
 
 
 @command.command(epilog=EXAMPLES, short_help="Make a corpus out of a folder, JSONL, WARC or ledger.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import traceback
 
@@ -11,6 +12,8 @@ from ..errors import AccountRefused, BudgetReached, CallFailed, DreamError, Inte
 from .streams import silence
 from .text import one_line
 
+_ERRNO = re.compile(r"\[Errno -?\d+\] ([^:()]+)(: '[^']*'|: \"[^\"]*\")?")
+_CODEC = re.compile(r"'utf-8' codec can't decode [^:]*: [a-z ]+")
 CODES: tuple[tuple[type[BaseException], int], ...] = (
     (UserError, 2),
     (AccountRefused, 5),
@@ -46,7 +49,12 @@ def explain(error: BaseException) -> int:
 
 def say(message: str) -> None:
     """One line on standard error."""
-    print(f"dream: {one_line(message)}", file=sys.stderr)
+    print(f"dream: {one_line(plainly(message))}", file=sys.stderr)
+
+
+def plainly(message: str) -> str:
+    """The same without numbers of errors, and without the file's name where the system repeats it."""
+    return _CODEC.sub("not UTF-8: save it with that encoding", _ERRNO.sub(r"\1", message))
 
 
 def _usage(error: click.ClickException) -> int:

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import click
 
+EXAMPLES = """\b
+Examples:
+  dream ledger show
+  dream ledger export dream-runs/first --out first.sqlite
+  dream ledger import first.sqlite
+"""
 
-@click.group(short_help="Show, export or import what was asked outside.")
+
+@click.group(epilog=EXAMPLES, short_help="Show, export or import what was asked outside.")
 def command() -> None:
     """Show, export or import what was asked outside: completions, searches, pages, arXiv and GitHub calls."""
 
 
 SHOW_EXAMPLES = """\b
 Examples:
-  dream ledger show                        all runs with their totals
-  dream ledger show dream-runs/first       the calls of a run
-  dream ledger show --call 3fa9            one call in full
+  dream ledger show                     # all runs with their totals
+  dream ledger show dream-runs/first    # the calls of a run
+  dream ledger show --call 3fa9         # one call in full
 """
 
 
@@ -34,7 +41,14 @@ def show(run: str | None, call: str | None, kind: str | None, ledger: str | None
     return show_calls(run, kind=kind, ledger=ledger) if run else show_runs(ledger=ledger)
 
 
-@command.command(short_help="Write all that a run saw into one file.")
+EXPORT_EXAMPLES = """\b
+Examples:
+  dream ledger export dream-runs/first --out first.sqlite
+  dream replay dream-runs/first --ledger first.sqlite   # as its receiver does: no key, no network
+"""
+
+
+@command.command(epilog=EXPORT_EXAMPLES, short_help="Write all that a run saw into one file.")
 @click.argument("run", metavar="RUN")
 @click.option("--out", required=True, metavar="FILE", help="The new file to write; nothing is overwritten.")
 @click.option("--ledger", metavar="PATH", help="Ledger file [default: the run's own, else one a user]")
@@ -45,7 +59,14 @@ def export(run: str, out: str, ledger: str | None) -> int:
     return export_one(run, out, ledger=ledger)
 
 
-@command.command(name="import", short_help="Take the runs of an exported file into a ledger.")
+IMPORT_EXAMPLES = """\b
+Examples:
+  dream ledger import first.sqlite
+  dream ledger import first.sqlite --ledger other.sqlite   # another ledger, or a new one
+"""
+
+
+@command.command(name="import", epilog=IMPORT_EXAMPLES, short_help="Take the runs of an exported file into a ledger.")
 @click.argument("file", metavar="FILE")
 @click.option("--ledger", metavar="PATH", help="Ledger file [default: one a user]")
 def import_(file: str, ledger: str | None) -> int:

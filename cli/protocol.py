@@ -8,8 +8,15 @@ import click
 
 from .asking import judging_options
 
+EXAMPLES = """\b
+Examples:
+  dream protocol create --query "Which heat pumps suit old houses?" --out p.json
+  dream protocol show p.json
+  dream protocol lint p.json
+"""
 
-@click.group(short_help="Create, show, check, compare or rate evaluation protocols.")
+
+@click.group(epilog=EXAMPLES, short_help="Create, show, check, compare or rate evaluation protocols.")
 def command() -> None:
     """Create, show, check, compare or rate evaluation protocols: what is asked of reports, and on what evidence."""
 
@@ -33,7 +40,15 @@ def create(out: str, **wishes: Any) -> int:
     return create_and_show(out, **wishes)
 
 
-@command.command(short_help="Print a protocol: questions, rationale, evidence, plans.")
+SHOW_EXAMPLES = """\b
+Examples:
+  dream protocol show p.json
+  dream protocol show p.json | less
+  dream protocol show dream-runs/first/protocols/TASK.json   # one that a run made
+"""
+
+
+@command.command(epilog=SHOW_EXAMPLES, short_help="Print a protocol: questions, rationale, evidence, plans.")
 @click.argument("file")
 def show(file: str) -> int:
     """Print a protocol: its questions with rationale and evidence, its plans, and who made it."""
@@ -42,7 +57,14 @@ def show(file: str) -> int:
     return show_protocol(file)
 
 
-@command.command(short_help="Check a protocol for what makes it unfair or useless.")
+LINT_EXAMPLES = """\b
+Examples:
+  dream protocol lint p.json
+  dream protocol lint p.json && dream evaluate report.md --query @query.txt --protocol p.json
+"""
+
+
+@command.command(epilog=LINT_EXAMPLES, short_help="Check a protocol for what makes it unfair or useless.")
 @click.argument("file")
 def lint(file: str) -> int:
     """Check a protocol for doubled and compound questions, missing provenance, stale evidence, empty plans.

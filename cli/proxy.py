@@ -6,7 +6,7 @@ import click
 
 EXAMPLES = """\b
 Examples:
-  dream proxy                       then, elsewhere: OPENAI_BASE_URL=http://127.0.0.1:8790/v1 python my_agent.py
+  dream proxy                       # then, elsewhere: OPENAI_BASE_URL=http://127.0.0.1:8790/v1 python my_agent.py
   dream proxy --upstream openrouter --run try-3 --budget-usd 2
   dream proxy --upstream http://localhost:8000/v1 --port 9000
   dream proxy --run try-3 --ledger-mode replay

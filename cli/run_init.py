@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import click
 
+EXAMPLES = """\b
+Examples:
+  dream run init
+  dream run init eval.toml && dream run --plan
+"""
 
-@click.command(short_help="Write a commented eval.toml.")
+
+@click.command(epilog=EXAMPLES, short_help="Write a commented eval.toml.")
 @click.argument("file", default="eval.toml", metavar="[FILE]")
 def command(file: str) -> int:
     """Write a commented FILE (eval.toml) that runs as it is, on the demo's files, and says which lines to change."""

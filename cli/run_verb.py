@@ -12,15 +12,14 @@ from .outputs import output_options
 
 EXAMPLES = """\b
 Examples:
-  dream run init                    write a commented eval.toml that runs as it is
-  dream run --plan                  say what it would take, and do nothing
-  dream run                         do what ./eval.toml asks, or what is left of it
+  dream run init                    # write a commented eval.toml that runs as it is
+  dream run --plan                  # say what it would take, and do nothing
+  dream run                         # do what ./eval.toml asks, or what is left of it
   dream run other.toml --judge openai/gpt-5-mini --judge local --repeats 3
   dream run --system ours=a.jsonl --system theirs=b.jsonl --tasks tasks.jsonl
-  dream run --shard 2/4             the second of four parts, for a job on each of four machines
-  dream run --engine ray --ray-address auto
-                                    on the machines of a Ray cluster
-  dream run status dream-runs/first how a run stands
+  dream run --shard 2/4             # the second of four parts, for a job on each of four machines
+  dream run --engine ray --ray-address auto  # on the machines of a Ray cluster
+  dream run status dream-runs/first # how a run stands
 \b
 Every key of eval.toml is an option too; an option replaces what the file says.
 The same command continues a run that was stopped, and does nothing when all is done.

@@ -38,6 +38,14 @@ class Studies(click.Group):
             formatter.write_dl(list(STUDIES.items()))
 
 
-@click.group(cls=Studies, short_help="Experiments on judges, metrics and protocols.")
+EXAMPLES = """\b
+Examples:
+  dream study human --labels pairs.csv --judge openai/gpt-5-mini
+  dream study stability dream-runs/first dream-runs/second
+  dream study corruption --plan
+"""
+
+
+@click.group(cls=Studies, epilog=EXAMPLES, short_help="Experiments on judges, metrics and protocols.")
 def command() -> None:
     """Experiments that say how far a judge, a metric or a protocol can be trusted."""

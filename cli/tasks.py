@@ -6,8 +6,14 @@ from typing import Any
 
 import click
 
+EXAMPLES = """\b
+Examples:
+  dream tasks generate --plan
+  dream tasks review tasks.jsonl --write sheets/ --raters anna,ben,chen
+"""
 
-@click.group(short_help="Make research tasks, and have people review them.")
+
+@click.group(epilog=EXAMPLES, short_help="Make research tasks, and have people review them.")
 def command() -> None:
     """Make research tasks that need a search, and have people review them."""
 

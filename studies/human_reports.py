@@ -50,16 +50,16 @@ def load_scores(path: Path) -> dict[tuple[str, str], float]:
     Raises InputError.
     """
     found: dict[tuple[str, str], list[float]] = {}
-    for number, row in enumerate(read_rows(path), 1):
+    for row in read_rows(path):
         missing = next((name for name in ("task", "system", "score") if row.get(name) in (None, "")), None)
         if missing:
-            raise InputError("is missing", path=path, line=number, field=missing)
+            raise InputError("is missing", path=path, line=row.line, field=missing)
         try:
             score = float(row["score"])
         except (TypeError, ValueError):
             score = math.nan
         if not math.isfinite(score):
-            raise InputError("must be a number", path=path, line=number, field="score")
+            raise InputError("must be a number", path=path, line=row.line, field="score")
         found.setdefault((str(row["task"]), str(row["system"])), []).append(score)
     return {place: sum(scores) / len(scores) for place, scores in found.items()}
 

@@ -13,6 +13,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
@@ -38,6 +39,16 @@ WORDS = {
 
 Kind = Literal["passage", "page", "preference"]
 """``passage``: judged as Factuality does; ``page``: as CI does a cited page; ``preference``: as RACE compares."""
+
+
+WANTED = "claim, evidence, label, or query, first, second, preference"
+"""The fields of plain files, in words."""
+
+
+class Row(dict[str, Any]):
+    """A row of a file, and the line that it begins on; None in a JSON list, which has no lines of its own."""
+
+    line: int | None = None
 
 
 class Pair(Frozen):
@@ -112,7 +123,8 @@ def load_labels(path: Path | str, *, kind: Kind | None = None) -> LabelSet:
         raise InputError("no rows", path=place)
     known = next((one for one in FORMATS if one[1] <= set(rows[0])), None)
     if known is None:
-        raise InputError(f"no known format: its fields are {', '.join(sorted(rows[0]))[:200]}", path=place)
+        fields = ", ".join(map(str, sorted(rows[0])))[:200]
+        raise InputError(f"no known format: its fields are {fields}; plain files have {WANTED}", path=place)
     name, _, implied, read = known
     left_out: Counter[str] = Counter()
     try:
@@ -168,19 +180,43 @@ def half(example: Example) -> str:
     return "test" if sha256(text.encode()).digest()[0] % 2 else "dev"
 
 
-def read_rows(path: Path) -> list[dict[str, Any]]:
-    """Rows of a CSV, TSV, JSON or JSONL file. Raises InputError."""
+def read_rows(path: Path) -> list[Row]:
+    """Rows of a CSV, TSV, JSON or JSONL file, each with its line; CSV by comma, semicolon or tab. Raises InputError."""
     try:
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read ({error})", path=path) from None
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror or error})", path=path) from None
+    except UnicodeDecodeError:
+        raise InputError("cannot be read as UTF-8: save it with that encoding", path=path) from None
     if path.suffix.lower() in (".csv", ".tsv"):
-        reader = csv.DictReader(io.StringIO(text), delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
-        return [{str(name).strip().lower(): value or "" for name, value in row.items() if name} for row in reader]
-    if text.lstrip().startswith("["):
-        return [_row(value, path, None) for value in _json(text, path, None)]
+        return list(_csv_rows(text, path))
+    if text.lstrip().startswith("[") and (whole := _whole_list(text, path)) is not None:
+        return [_row(value, path, None, f"entry {number}: ") for number, value in enumerate(whole, 1)]
     lines = enumerate(text.splitlines(), 1)
     return [_row(_json(line, path, number), path, number) for number, line in lines if line.strip()]
+
+
+def _csv_rows(text: str, path: Path) -> Iterator[Row]:
+    head = text.partition("\n")[0]
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=head.count))
+    line = 2
+    try:
+        for cells in reader:
+            row = Row({str(name).strip().lower(): value or "" for name, value in cells.items() if name})
+            row.line, line = line, reader.line_num + 1
+            yield row
+    except csv.Error as error:
+        raise InputError(f"not CSV: {error}", path=path, line=line) from None
+
+
+def _whole_list(text: str, path: Path) -> list[Any] | None:
+    """The list that a JSON file is; None where its first line is a value of its own, as in JSONL."""
+    first, _, rest = text.strip().partition("\n")
+    if rest.strip():
+        with suppress(ValueError, RecursionError):
+            json.loads(first)
+            return None
+    return list(_json(text, path, None))
 
 
 def _json(text: str, path: Path, line: int | None) -> Any:
@@ -190,10 +226,13 @@ def _json(text: str, path: Path, line: int | None) -> Any:
         raise InputError(f"no JSON ({str(error)[:80]})", path=path, line=line) from None
 
 
-def _row(value: Any, path: Path, line: int | None) -> dict[str, Any]:
+def _row(value: Any, path: Path, line: int | None, entry: str = "") -> Row:
     if not isinstance(value, dict):
-        raise InputError("must be an object", path=path, line=line)
-    return value
+        shown = json.dumps(value, ensure_ascii=False)[:40]
+        raise InputError(f'{entry}must be an object such as {{"claim": …}}, not {shown}', path=path, line=line)
+    row = Row(value)
+    row.line = line
+    return row
 
 
 def label_of(word: object, allowed: Sequence[str]) -> str | None:
@@ -204,7 +243,7 @@ def label_of(word: object, allowed: Sequence[str]) -> str | None:
 
 # --- formats ---------------------------------------------------------------------------------------------------------
 
-Rows = Sequence[Mapping[str, Any]]
+Rows = Sequence[Row]
 STANCES = (SUPPORTS, PARTLY, REFUTES, NEITHER)
 
 
@@ -213,7 +252,7 @@ def _wice(rows: Rows, left_out: Counter[str], path: Path) -> Iterator[Pair]:
     for number, row in enumerate(rows, 1):
         label = label_of(row["label"], STANCES)
         if label is None:
-            raise InputError(f"no such label: {str(row['label'])[:60]!r}", path=path, line=number, field="label")
+            raise InputError(f"no such label: {str(row['label'])[:60]!r}", path=path, line=row.line, field="label")
         evidence = "\n".join(map(str, row["evidence"]))
         yield Pair(id=str(number), claim=row["claim"], evidence=evidence, label=label, group=str(number))
 
@@ -284,15 +323,15 @@ def _plain_preferences(rows: Rows, left_out: Counter[str], path: Path) -> Iterat
 
 
 def _common(
-    fields: dict[str, Any], row: Mapping[str, Any], allowed: Sequence[str], name: str, number: int, path: Path
+    fields: dict[str, Any], row: Row, allowed: Sequence[str], name: str, number: int, path: Path
 ) -> dict[str, str]:
-    label = label_of(row[name], allowed)
+    label, entry = label_of(row[name], allowed), "" if row.line else f"entry {number}: "
     if label is None:
         words = ", ".join(allowed)
-        raise InputError(f"{str(row[name])[:60]!r} is none of {words}", path=path, line=number, field=name)
+        raise InputError(f"{entry}{str(row[name])[:60]!r} is none of {words}", path=path, line=row.line, field=name)
     empty = next((field for field, value in fields.items() if not str(value).strip()), None)
     if empty:
-        raise InputError("is empty", path=path, line=number, field=empty)
+        raise InputError(f"{entry}is empty", path=path, line=row.line, field=empty)
     return {field: str(value) for field, value in fields.items()} | {
         "label": label,
         "group": str(row.get("group") or fields["id"]),

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 
+import click
 import pytest
-from dream_eval.cli import VERBS, run
+from dream_eval.cli import VERBS, command, run
 
 DREAM = [sys.executable, "-c", "from dream_eval.cli import main; main()"]
 
@@ -45,6 +50,47 @@ def test_help_shows_examples(verb: str) -> None:
     assert f"dream {verb}" in dream(*verb.split(), "--help").stdout.split("Examples:")[1]
 
 
+def commands(group: click.Group, *path: str) -> Iterator[tuple[str, ...]]:
+    """All verbs, and those below them."""
+    for name in group.list_commands(click.Context(group)):
+        yield (*path, name)
+        found = group.get_command(click.Context(group), name)
+        if isinstance(found, click.Group):
+            yield from commands(found, *path, name)
+
+
+def examples(text: str) -> Iterator[list[str]]:
+    """The calls of ``dream`` in a help text, word by word, as a shell would take them."""
+    lines = [line for line in text.partition("Examples:")[2].splitlines() if line.startswith("    ")]
+    for line in lines:
+        words = shlex.shlex(re.sub(r"\s#.*", "", line), posix=True, punctuation_chars="|&;<>")
+        words.whitespace_split, words.commenters = True, ""
+        for separator, part in groupby(words, lambda word: word in ("&&", "|", ";")):
+            call = list(part)
+            if not separator and "dream" in call:
+                yield call[call.index("dream") + 1 :]
+
+
+def parse(words: list[str]) -> None:
+    """Take a call apart as click does, and do nothing. Raises UsageError."""
+    group: click.Command = command
+    while isinstance(group, click.Group):
+        name, words = words[0], words[1:]
+        found = group.get_command(click.Context(group), name)
+        assert found is not None, name
+        group = found
+    group.make_context("dream", words)
+
+
+@pytest.mark.parametrize("verb", [(), *commands(command), ("run", "init"), ("run", "status")], ids=" ".join)
+def test_every_example_in_a_help_text_can_be_typed(verb: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*verb, "--help"]) == 0
+    found = list(examples(capsys.readouterr().out))
+    assert found, f"dream {' '.join(verb)} --help shows no example"
+    for words in found:
+        parse(words)
+
+
 REPORT = "# Title\n\nA report of one sentence, which says little.\n"
 PAGE = "---\nurl: https://a.example/\ntitle: A\npublished: 2026-01-01\nsite: A\n---\n\nText.\n"
 MISTAKES = [
@@ -54,7 +100,7 @@ MISTAKES = [
     (("evaluate", "missing.md", "--query", "q"), "missing.md: no such file"),
     (("evaluate", "a.md"), "--query"),
     (("evaluate", "a.md", "--query", " "), "the query is empty"),
-    (("evaluate", "a.md", "--query", "@nofile"), "nofile"),
+    (("evaluate", "a.md", "--query", "@nofile"), "nofile: the query cannot be read (No such file or directory)"),
     (("evaluate", "a.md", "--query", "q", "--task", "t.jsonl"), "not both"),
     (("evaluate", "a.md", "--task", "nofile.jsonl#x"), "nofile.jsonl"),
     (("evaluate", "a.md", "--query", "q", "--metrics", "wq,nosuch"), "choose among wq"),

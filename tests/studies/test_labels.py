@@ -40,6 +40,12 @@ def test_csv_with_the_words_that_people_use(tmp_path: Path) -> None:
     assert (found.kind, found.labels) == ("passage", ("supports", "refutes", "neither"))
 
 
+@pytest.mark.parametrize("comma", [";", "\t"])
+def test_spreadsheets_may_have_changed_the_comma(tmp_path: Path, comma: str) -> None:
+    text = f"claim{comma}evidence{comma}label\nA, then B.{comma}One.{comma}yes\n"
+    assert [one.label for one in load_labels(write(tmp_path / "a.csv", text)).examples] == ["supports"]
+
+
 def test_partly_means_a_page_unless_told(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", "claim,evidence,label\nA.,One.,partially supported\nB.,Two.,no\n")
     assert load_labels(path).kind == "page"
@@ -58,9 +64,17 @@ def test_preferences(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "complaint"),
     [
-        ("a.csv", "claim,evidence,label\nA.,One.,perhaps\n", r"a\.csv:1 \(label\): 'perhaps' is none of supports"),
-        ("a.csv", "claim,evidence,label\nA.,,supports\n", r"a\.csv:1 \(evidence\): is empty"),
-        ("a.csv", "claim,label\nA.,supports\n", "no known format: its fields are claim, label"),
+        ("a.csv", "claim,evidence,label\nA.,One.,perhaps\n", r"a\.csv:2 \(label\): 'perhaps' is none of supports"),
+        ("a.csv", 'claim,evidence,label\n"A.","One\nTwo",yes\nB.,C.,perhaps\n', r"a\.csv:4 \(label\): 'perhaps'"),
+        (
+            "a.jsonl",
+            '{"claim": "A", "evidence": "B", "label": "yes"}\n\n{"claim": "A", "evidence": "B", "label": "x"}',
+            "l:3 ",
+        ),
+        ("a.jsonl", '[{"claim": "A", "evidence": "B", "label": "x"}]', r"\(label\): entry 1: 'x' is none of"),
+        ("a.jsonl", '[1]\n{"claim": "A"}', r"a\.jsonl:1: must be an object such as .*, not \[1\]"),
+        ("a.csv", "claim,evidence,label\nA.,,supports\n", r"a\.csv:2 \(evidence\): is empty"),
+        ("a.csv", "claim,label\nA.,supports\n", "fields are claim, label; plain files have claim, evidence, label, or"),
         ("a.csv", "", "no rows"),
         ("a.jsonl", '{"claim": "A"\n', r"a\.jsonl:1: no JSON"),
         ("a.jsonl", "[1, 2]", "must be an object"),
@@ -76,10 +90,10 @@ def test_what_is_wrong_is_said(tmp_path: Path, name: str, text: str, complaint: 
 
 
 def test_a_missing_file_and_one_that_is_no_text(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match=r"nowhere\.csv: cannot be read \(No such file or directory\)"):
         load_labels(tmp_path / "nowhere.csv")
     (tmp_path / "b.csv").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="cannot be read as UTF-8"):
         load_labels(tmp_path / "b.csv")
 
 
