@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,11 +27,12 @@ from ..runs.api import Systems, prepare
 from ..runs.ask import Ask, default_ledger
 from ..runs.data import Exit
 from ..runs.files import short_digest, slug
+from ..runs.plan import plan_of
+from .bench_estimate import judging_line, stand_ins, system_lines
 from .collecting import carry_out, upstream_of, usual_seconds
 from .comparing import compare_and_show
 from .evaluating import Manner, evaluate_and_show, make_console, resume_command
 from .printing import say
-from .text import one_line
 
 _GO_ON = {Exit.DONE, Exit.COVERAGE}
 """Collections after which what is there is judged."""
@@ -58,7 +59,7 @@ def bench_and_show(kind: str, **wishes: Any) -> int:
     tasks = select(bench.tasks, wishes["selection"])
     out = Path(wishes["out"] or f"dream-bench/{kind}")
     entries = entries_of(bench, out, wishes["systems"], wishes["commands"], wishes["endpoints"])
-    codes = _collect(console, entries, tasks, wishes)
+    codes = _collect(console, bench, entries, tasks, wishes)
     if codes is None or codes - _GO_ON:
         return Exit.INTERRUPTED if codes is None else Exit.first(codes)
     reports = {entry.name: _reports(entry, bench, tasks) for entry in entries}
@@ -97,13 +98,12 @@ def _named(option: str, given: Sequence[str]) -> dict[str, str]:
 
 
 def _collect(
-    console: Console, entries: Sequence[Entry], tasks: Sequence[Task], wishes: dict[str, Any]
+    console: Console, bench: Bench, entries: Sequence[Entry], tasks: Sequence[Task], wishes: dict[str, Any]
 ) -> set[Exit] | None:
     """Have systems write what is missing; the codes of the collections, None when the user said no."""
     todo = [(entry, missing) for entry in entries if entry.collects and (missing := _missing(entry, tasks))]
-    for entry, missing in todo:
-        way = f"{entry.command or entry.endpoint}; what it costs is not known before"
-        say(console, one_line(f"{entry.name} is to write {missing} of {len(tasks)} reports: {way}"))
+    for line in _estimate(bench, todo, tasks, wishes) if todo else ():
+        say(console, line)
     if todo and not (wishes["yes"] or _confirmed()):
         return None
     codes: set[Exit] = set()
@@ -115,17 +115,35 @@ def _collect(
     return codes
 
 
+def _estimate(
+    bench: Bench, todo: Sequence[tuple[Entry, list[Task]]], tasks: Sequence[Task], wishes: dict[str, Any]
+) -> Iterator[str]:
+    """By system what is known of writing, then what judging would take. Raises UserError for a run that cannot be."""
+    for entry, missing in todo:
+        wish = _wish(entry, tasks, wishes)
+        yield from system_lines(
+            *(entry.name, entry.command or entry.endpoint or "", len(missing), len(tasks)),
+            earlier=[path for path in (entry.path, Path("reports") / entry.path.name) if path.exists()],
+            seconds=wish.limits.seconds,
+            jobs=wish.jobs,
+            seen=wish.command is None or wish.upstream is not None,
+        )
+    to_come = {entry.name: stand_ins(missing) for entry, missing in todo}
+    yield judging_line(plan_of(_ask(bench, tasks, to_come, Path(wishes["out"] or "dream-bench") / "none-yet", wishes)))
+
+
 def _confirmed() -> bool:
     """Ask a person at a terminal; without a terminal nobody is asked."""
     asked = all(end is not None and end.isatty() for end in (sys.stdin, sys.stdout))
     return not asked or click.confirm("Go on?", default=True)
 
 
-def _missing(entry: Entry, tasks: Sequence[Task]) -> int:
-    """How many reports are still to be written."""
+def _missing(entry: Entry, tasks: Sequence[Task]) -> list[Task]:
+    """The tasks whose reports are still to be written."""
     from ..agents.research.files import written
 
-    return len({task.id for task in tasks} - written(entry.path))
+    done = written(entry.path)
+    return [task for task in tasks if task.id not in done]
 
 
 def _wish(entry: Entry, tasks: Sequence[Task], wishes: dict[str, Any]) -> Wish:

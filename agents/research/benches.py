@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 
 from ...core import Frozen, Task
 from ...errors import UserError
@@ -108,6 +108,32 @@ def footprint(system: str, reports: Sequence[Report], profiles: dict[str, Profil
         tokens=_median([profile.tokens for profile in mine]),
         cost_usd=_median([profile.cost_usd for profile in mine]),
     )
+
+
+class Expected(Frozen):
+    """What a report of a system takes, from those it has written: means over those where it is known."""
+
+    reports: int
+    seconds: float | None
+    tokens: float | None
+    cost_usd: float | None
+    """US dollars."""
+
+
+def expected(profiles: Sequence[Profile]) -> Expected | None:
+    """The means; None when no report says anything. Reports whose calls the ledger answered say nothing on time."""
+    found = Expected(
+        reports=len(profiles),
+        seconds=_mean([profile.seconds for profile in profiles if not profile.reused]),
+        tokens=_mean([profile.tokens for profile in profiles]),
+        cost_usd=_mean([profile.cost_usd for profile in profiles]),
+    )
+    return None if (found.seconds, found.tokens, found.cost_usd) == (None, None, None) else found
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(mean(known)) if known else None
 
 
 def _median(values: Sequence[float | None]) -> float | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from dream_eval.agents.research import Profile
@@ -63,6 +65,10 @@ def test_collect_run_compare_and_show(bench: Any, dream: Dream, program: Any) ->
     code, out, err = dream(*asked)
     assert code == 0, out + err
     assert "mine is to write 2 of 2 reports" in out
+    assert "at worst 60 min (at most 30 min a report, 1 at a time)" in out
+    assert "no earlier report of it says what it takes" in out
+    assert "cost: not known before; its model calls are not seen: no budget holds" in out
+    assert re.search(r"judging them, if they are about 1,200 words long: expected .* [1-9]\d* judge calls", out)
     reports = data.parent / "dream-bench/drb/reports/mine.jsonl"
     assert [json.loads(line)["id"] for line in reports.read_text().splitlines()] == ["51", "52"]
     (page,) = (data.parent / "dream-bench/drb/runs").glob("*/report.html")
@@ -77,6 +83,27 @@ def test_collect_run_compare_and_show(bench: Any, dream: Dream, program: Any) ->
     assert code == 0
     assert "is to write" not in out
     assert len(chat.requests) == asked_before
+
+
+def test_earlier_reports_say_what_the_missing_ones_take(
+    bench: Any, dream: Dream, program: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, chat = bench
+    reports = data.parent / "dream-bench/drb/reports/mine.jsonl"
+    reports.parent.mkdir(parents=True)
+    profile = {"seconds": 120, "prompt_tokens": 900, "completion_tokens": 100, "cost_usd": 0.25}
+    line = {"id": "60", "prompt": f"{QUERY} (60)", "system": "mine", "article": CITED, "profile": profile}
+    reports.write_text(json.dumps(line) + "\n")
+    ask = Mock(return_value=False)
+    monkeypatch.setattr("dream_eval.cli.benching._confirmed", ask)
+    asked = [*wishes(data, chat, "mine"), "--command", f"mine={program('print(1)')}", "--jobs", "2"]
+    code, out, _ = dream(*asked)
+    assert (code, ask.call_count) == (3, 1)
+    assert "at worst 30 min" in out
+    assert "2 min each, 2 min in all; 1,000 tokens each, 2,000 tokens in all; US$ 0.250 each, US$ 0.500 in all" in out
+    assert "cost: not known" not in out
+    assert not chat.requests
+    assert len(reports.read_text().splitlines()) == 1
 
 
 def test_a_system_that_fails_on_a_task_is_judged_on_the_others(bench: Any, dream: Dream, program: Any) -> None:
