@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import math
 import random
+from array import array
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TypeVar
 
 from ..core import Interval
@@ -92,12 +94,19 @@ def bootstrap(
     """
     if not groups:
         return None
-    rng = random.Random(seed)
-    scores = [score([groups[rng.randrange(len(groups))] for _ in groups]) for _ in range(draws)]
+    picks = _picks(len(groups), seed, draws)
+    scores = [score([groups[pick] for pick in row]) for row in picks]
     known = [value for value in scores if value is not None]
     if 2 * len(known) < draws:
         return None
     return Interval(low=quantile(known, 0.025), high=quantile(known, 0.975), kind="bootstrap")
+
+
+@lru_cache(maxsize=8)
+def _picks(n: int, seed: int, draws: int) -> tuple[array[int], ...]:
+    """Which of ``n`` groups each resample takes: the same for all reports with as many groups."""
+    rng = random.Random(seed)
+    return tuple(array("H" if n <= 0xFFFF else "L", [rng.randrange(n) for _ in range(n)]) for _ in range(draws))
 
 
 def bootstrap_mean(values: Sequence[float], *, seed: int = 0, draws: int = DRAWS) -> Interval | None:
