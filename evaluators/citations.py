@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from ..core import Interval, Json, Outcome, PageState
 from ..models import ChatModel
-from ..reports import normalise_url, split_sentences
+from ..reports import language_of, normalise_url, split_sentences
 from ..reports.data import Claim, Report
 from ..reports.text import content_words
 from ..stats import FEWEST, bootstrap, items_interval, mean, score_range
@@ -49,6 +49,12 @@ OUTCOMES = {
     Stance.NEITHER: Outcome.NO,
 }
 
+BEGINNING = 1500
+"""Tokens shown of a long page that shares no word with its claims."""
+
+UNSEEN = "only_a_part_shown"
+"""Flag of a pair that is undecided because the judge saw a part of the page, and nothing told which part to show."""
+
 MATCH = 0.3
 """Share of a claim's content words that a listed source's title must have to be named as its likely source."""
 
@@ -63,7 +69,8 @@ async def citation_integrity(case: Case, judge: ChatModel, toolbox: Toolbox, set
     if not any(cited.values()):
         return _uncited(claims, case)
     pages = _by_page(_chosen(claims, cited), cited)
-    read = await together(_page(url, group, judge, toolbox, settings) for url, group in pages.items())
+    language = case.report.language
+    read = await together(_page(url, group, language, judge, toolbox, settings) for url, group in pages.items())
     place = {claim.id: index for index, claim in enumerate(claims)}
     items = sorted((item for page in read for item in page), key=lambda item: place[str(item.detail["claim"])])
     return score(items, claims, cited, case, settings)
@@ -98,9 +105,9 @@ def _by_page(claims: Sequence[Claim], cited: Mapping[str, Sequence[str]]) -> dic
 
 
 async def _page(
-    url: str, claims: Sequence[Claim], judge: ChatModel, toolbox: Toolbox, settings: Settings
+    url: str, claims: Sequence[Claim], language: str | None, judge: ChatModel, toolbox: Toolbox, settings: Settings
 ) -> list[Item]:
-    """All pairs of one cited page."""
+    """All pairs of one cited page; ``language``: the claims'."""
     try:
         page = await toolbox.read(url)
         if page.state is not PageState.OK:
@@ -109,19 +116,27 @@ async def _page(
         labels = await label_claims({c.id: c.text for c in claims}, sentences, judge, page=text_of(page))
     except FAILURES as error:
         return [lost(f"{claim.id}@{url}", claim.text, error, claim=claim.id, url=url, page=None) for claim in claims]
-    return [_judged(claim, page, sentences, labels[claim.id]) for claim in claims]
+    items = [_judged(claim, page, sentences, labels[claim.id]) for claim in claims]
+    return [_in_doubt(item) if _unseen(item, page, sentences, language) else item for item in items]
 
 
 def shown_of(page: Page, texts: Sequence[str], judge: ChatModel, settings: Settings) -> list[str]:
-    """The sentences of a page that the judge sees, in order: all if they fit, else those nearest to the texts."""
+    """The sentences of a page that the judge sees, in order: all if they fit, else those nearest to the texts.
+
+    Where the page shares no word with any of them, its beginning: that tells what page it is, and in another language
+    it may still say it.
+    """
     spans = split_sentences(page.text)
     sentences = [page.text[span.start : span.end] for span in spans]
     if judge.count(page.text) + 5 * len(sentences) <= settings.page_tokens:
         return sentences
+    near = _nearest(page, texts, settings)
+    if not near:
+        return _beginning(sentences, judge, min(BEGINNING, settings.page_tokens))
     keep: set[int] = set()
     used = 0
-    for passage in _nearest(page, texts, settings):
-        inside = [i for i, span in enumerate(spans) if span.start < passage[1] and span.end > passage[0]]
+    for start, end in near:
+        inside = [i for i, span in enumerate(spans) if span.start < end and span.end > start]
         cost = sum(judge.count(sentences[i]) + 5 for i in inside if i not in keep)
         if keep and used + cost > settings.page_tokens:
             continue
@@ -130,12 +145,39 @@ def shown_of(page: Page, texts: Sequence[str], judge: ChatModel, settings: Setti
     return [sentences[i] for i in sorted(keep)]
 
 
+def _beginning(sentences: Sequence[str], judge: ChatModel, room: int) -> list[str]:
+    """The first sentences, as many as fit; one at least."""
+    kept: list[str] = []
+    for sentence in sentences:
+        room -= judge.count(sentence) + 5
+        if room < 0 and kept:
+            break
+        kept.append(sentence)
+    return kept
+
+
 def _nearest(page: Page, texts: Sequence[str], settings: Settings) -> list[tuple[int, int]]:
     """Stretches of the page by BM25, the best one of each text before the second ones."""
     index = PassageIndex([page], window=settings.window)
     ranked = [index.search(text, limit=settings.passages) for text in texts]
     depth = max(map(len, ranked), default=0)
     return [(one[i].start, one[i].end) for i in range(depth) for one in ranked if i < len(one)]
+
+
+def _unseen(item: Item, page: Page, sentences: Sequence[str], language: str | None) -> bool:
+    """Whether a page may say it in what was not shown: a part was shown, and nothing could lead to the right one.
+
+    A page in the claim's own language without one word of the claim does not say it: code has read all of it.
+    """
+    if item.outcome is not Outcome.NO or len(sentences) == len(split_sentences(page.text)):
+        return False
+    same = language is not None and language_of(page.text) == language
+    return not same and not PassageIndex([page]).search(item.text, limit=1)
+
+
+def _in_doubt(item: Item) -> Item:
+    reason = "the page has no word of the claim, perhaps for its language, and only a part of it was read"
+    return item.model_copy(update={"outcome": Outcome.UNDECIDED, "value": None, "flags": (UNSEEN,), "reason": reason})
 
 
 def _unread(claim: Claim, page: Page) -> Item:
