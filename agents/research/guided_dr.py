@@ -63,7 +63,7 @@ class Line:
     text: str
     found: Candidate
     by_code: bool
-    """The words are the page's own: the model's did not hold."""
+    """Code took the page's own words: the model's did not hold, or there were none."""
 
 
 async def write_guided(
@@ -140,7 +140,8 @@ def _delivery(task: Task, guide: Guide, sections: Sequence[tuple[str, list[Line]
             notes[note.id] = note
             cited.append(_with_mark(line.text, note.id))
             trace.append(_line_trace(part, line))
-        blocks += [f"## {_heading(part)}", " ".join(cited)] if cited else []
+        head = [f"## {_heading(part)}"] if part != sections[0][0] else []  # the first part is the title
+        blocks += [*head, " ".join(cited)] if cited else []
     article, sources = finished("\n\n".join(blocks), notes)
     return Delivery(article, sources, {**prompts.made_by(guide.model.name, "guided"), **_trace(guide), "lines": trace})
 
@@ -161,7 +162,7 @@ def _note(id: str, found: Candidate) -> Note:
 
 
 def _line_trace(part: str, line: Line) -> dict[str, Json]:
-    by = "code" if line.by_code else "model"
+    by = "code" if line.by_code else "page" if line.text == line.found.text else "model"
     return {"part": part, "text": line.text, "rests_on": line.found.text, "url": line.found.source.url, "worded_by": by}
 
 
