@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 from dream_eval.evaluators.base import Settings
-from dream_eval.evaluators.small_judge import odds_of
+from dream_eval.evaluators.small_judge import LEAD, odds_of
 from dream_eval.evaluators.stances import Stance
 from dream_eval.ledger import Ledger
 from dream_eval.models import ChatModel, open_model
@@ -78,8 +78,9 @@ def fitted(odds: Array, labels: Array, sets: Array) -> Array:
 
 
 def said(table: Array, odds: Array) -> Array:
-    """The label with the highest sum."""
-    return np.argmax(table[:, 0] + odds @ table[:, 1:].T, axis=1)
+    """The label with the highest sum; *refutes* must lead, as in the product."""
+    lead = np.array([LEAD if stance is Stance.REFUTES else 0.0 for stance in STANCES])
+    return np.argmax(table[:, 0] + odds @ table[:, 1:].T - lead, axis=1)
 
 
 def balanced(labels: Array, given: Array) -> float:

@@ -36,7 +36,7 @@ CHANGED, BOTH_WAYS = 0.7, 0.5
 """The share that a sentence with another number or date must have to refute the claim unasked, and the share of its own
 words that the claim must have: it says nothing else."""
 RIVAL = 0.5
-"""The share that it must have where the judge finds the claim in the text: it does not see the figure."""
+"""The share that the nearest sentence must have where the judge finds the claim in the text: it overlooks figures."""
 NEAR = 0.3
 """The share from which on it is the one to quote for a refutation."""
 OPPOSED = 0.6
@@ -98,15 +98,15 @@ async def label_small(claim: str, sentences: Sequence[str], judge: ChatModel, *,
     if not sentences:
         return Label(Stance.NEITHER)
     odds, calls = await odds_of(claim, sentences, judge)
-    stance = decided(odds, parts=parts)
-    if stance is Stance.SUPPORTS and (place := changed_figure(claim, sentences, RIVAL, 0)) is not None:
-        return Label(Stance.REFUTES, (place,), ("changed_figure",), calls)
+    stance, best = decided(odds, parts=parts), nearest(claim, sentences)
+    if stance is Stance.SUPPORTS and changed_figure(claim, sentences, RIVAL, 0) == best:
+        return Label(Stance.REFUTES, (best,), ("changed_figure",), calls)
     if stance is Stance.SUPPORTS and turned(claim, sentences):
         return Label(Stance.NEITHER, (), ("opposite_direction",), calls)
     if stance is Stance.NEITHER:
         return Label(stance, (), (), calls)
     place = changed_figure(claim, sentences, NEAR, 0) if stance is Stance.REFUTES else None
-    return Label(stance, (place or nearest(claim, sentences),), (), calls)
+    return Label(stance, (place or best,), (), calls)
 
 
 # --- what the judge says ---------------------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ def same_words(claim: str, sentences: Sequence[str]) -> int | None:
 
 
 def changed_figure(claim: str, sentences: Sequence[str], near: float = CHANGED, back: float = BOTH_WAYS) -> int | None:
-    """The sentence that speaks of the same thing with another number or date; None where none does.
+    """The nearest sentence that speaks of the same thing with another number or date; None where none does.
 
     Only figures that the text lacks altogether count, and only rivals of their kind: a share against a share, a date
     against a date. ``near``: the share of the claim's words that the sentence must have; ``back``: the other way round.
@@ -190,11 +190,14 @@ def changed_figure(claim: str, sentences: Sequence[str], near: float = CHANGED, 
     own = figures(claim)
     gone = missing_figures(claim, " ".join(sentences)) & set(own)
     missing, rest = {own[figure] for figure in gone}, _without(claim, gone)
-    for number, sentence in enumerate(sentences, 1):
-        others = {kind for figure, kind in figures(sentence).items() if figure not in own}
-        if missing & others and overlap(rest, sentence) >= near and overlap(sentence, rest) >= back:
-            return number
-    return None
+    rivals = [
+        number
+        for number, sentence in enumerate(sentences, 1)
+        if missing & {kind for figure, kind in figures(sentence).items() if figure not in own}
+        and overlap(rest, sentence) >= near
+        and overlap(sentence, rest) >= back
+    ]
+    return max(rivals, key=lambda number: overlap(rest, sentences[number - 1]), default=None)
 
 
 def _without(claim: str, figures: set[str]) -> str:
