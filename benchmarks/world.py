@@ -60,7 +60,7 @@ def facts(text: str) -> Any:
     first = min(lines_of(head), default=1)
     ids = re.findall(r"^(k\d+): ", questions, re.MULTILINE)
     no, yes = {"answer": "no", "sentences": []}, {"answer": "yes", "sentences": [first]}
-    return {id: yes if n % 2 else no for n, id in enumerate(ids)}
+    return rows({id: yes if n % 2 else no for n, id in enumerate(ids)})
 
 
 def verdict(claim: str, sentences: dict[int, str]) -> Any:

@@ -17,7 +17,7 @@ from ..protocols.schema import KeyQuestion
 from ..reports import numbered
 from ..stats import items_interval, mean
 from ..tools import Toolbox
-from .asking import Pointer, Pointers, answers_to, ask_pointed
+from .asking import Pointer, Pointers, ask_pointed, ask_rows
 from .base import (
     FAILURES,
     Case,
@@ -32,10 +32,10 @@ from .base import (
     together,
     windows,
 )
-from .results import Item, MetricResult
+from .results import LOST, Item, MetricResult
 from .stances import missing_numbers
 
-VERSION = 1
+VERSION = 2
 RESULTS = Results("kic", VERSION)
 
 VALUES = {Outcome.YES: 100.0, Outcome.NO: 0.0}
@@ -132,16 +132,18 @@ async def _asked(batch: Sequence[KeyQuestion], numbers: tuple[int, ...], case: C
     listed = "\n".join(f"{q.id}: {q.text}{_fact(q)}" for q in batch)
     messages = report_prompt(case.task.prompt, numbered(case.report, numbers), QUESTION.format(questions=listed))
 
-    def wrong(replies: BaseModel) -> str:
-        bad = [q.id for q in batch if (r := getattr(replies, q.id)) is not None and not _founded(r, numbers)]
-        return ONCE_MORE.format(which=", ".join(bad)) if bad else ""
+    def good(_: str, reply: Reply) -> bool:
+        return _founded(reply, numbers)
 
-    form = answers_to(tuple(q.id for q in batch), Reply)
+    def once_more(open_: Sequence[str]) -> str:
+        return ONCE_MORE.format(which=f"Only {', '.join(open_)}, once more")
+
+    ids = tuple(q.id for q in batch)
     try:
-        replies, calls = await ask_pointed(judge, messages, form, wrong, max_tokens=40 + 40 * len(batch))
+        found = await ask_rows(judge, messages, ids, Reply, good, once_more, max_tokens=40 + 40 * len(batch))
     except FAILURES as error:
         return [lost(q.id, q.text, error, **_detail(q)) for q in batch]
-    return [_item(q, getattr(replies, q.id), numbers, case, calls) for q in batch]
+    return [_item(q, found.rows.get(q.id), numbers, case, found.calls) for q in batch]
 
 
 async def _asked_alone(question: KeyQuestion, numbers: tuple[int, ...], case: Case, judge: ChatModel) -> list[Item]:
@@ -183,7 +185,7 @@ def _item(
     detail = _detail(question)
     if reply is None:
         reason = "the judge left this question out"
-        return Item(**plain, outcome=Outcome.NOT_CHECKED, reason=reason, detail=detail)
+        return Item(**plain, outcome=Outcome.NOT_CHECKED, flags=(LOST,), reason=reason, detail=detail)
     if not _founded(reply, numbers):
         return Item(**plain, outcome=Outcome.UNDECIDED, flags=("quote_not_found",), detail=detail)
     shown = [number for number in reply.sentences if number in numbers]

@@ -19,6 +19,7 @@ from evaluating import (
     claim_of,
     doc,
     each,
+    ids_allowed,
     is_passage,
     lines_of,
     passages_of,
@@ -26,7 +27,7 @@ from evaluating import (
     rows,
     shows,
 )
-from servers.chat import Body, ScriptedChat, error, last_user, prompt, schema_sent
+from servers.chat import Body, ScriptedChat, error, last_user, prompt
 from servers.web import Reply, article, json_reply, web_server
 
 NAMES = ["Alba", "Berga", "Coria", "Denia", "Elda", "Fraga", "Gandia", "Huelva", "Ibiza", "Jaca"]
@@ -275,14 +276,6 @@ async def test_the_passage_that_was_left_out_is_asked_about_alone(bench: Any, ch
     assert f"Only {id} (sentences " in last_user(second)
     assert item(result, "c1").outcome is Outcome.CONFLICTING
     assert len(item(result, "c1").calls) == 2
-
-
-def ids_allowed(body: Body) -> list[str]:
-    """The ids that the schema of a request asks for."""
-    schema = schema_sent(body)
-    assert schema
-    allowed: list[str] = schema["properties"]["answers"]["items"]["properties"]["id"]["enum"]
-    return allowed
 
 
 async def test_a_passage_without_a_label_leaves_the_claim_unchecked_and_is_asked_again(

@@ -10,8 +10,8 @@ import pytest
 from dream_eval.core import Coverage, Outcome, Status
 from dream_eval.evaluators.kic import over_windows
 from dream_eval.evaluators.results import Item
-from evaluating import lines_of, plain_report, protocol
-from servers.chat import Body, ScriptedChat, error, prompt, schema_sent
+from evaluating import ids_allowed, lines_of, plain_report, protocol, rows
+from servers.chat import Body, ScriptedChat, error, prompt
 
 TEXT = "# Ronda\n\nThe Ronda works make cells.\n\nThey employ 40 people.\n\nThey were built in 1990.\n"
 SCORES = {"organisation": 5, "clarity": 4, "coherence": 4, "concision": 3, "format": 1, "language": 5}
@@ -116,10 +116,12 @@ async def test_one_failing_window_fails_writing_quality(bench: Any, chat: Script
 
 def answers(**given: Any) -> dict[str, Any]:
     """``k1="yes 2"`` is a yes that points at sentence 2."""
-    return {
-        id: {"answer": words.split()[0], "sentences": [int(n) for n in words.split()[1:]]}
-        for id, words in given.items()
-    }
+    return rows(
+        {
+            id: {"answer": words.split()[0], "sentences": [int(n) for n in words.split()[1:]]}
+            for id, words in given.items()
+        }
+    )
 
 
 async def test_key_information_worked_out_by_hand(bench: Any, chat: ScriptedChat) -> None:
@@ -136,7 +138,7 @@ async def test_key_information_worked_out_by_hand(bench: Any, chat: ScriptedChat
     evidence = result.items[0].evidence[0]
     assert b.report.text[evidence.start : evidence.end] == evidence.quote
     assert len(chat.requests) == 1, "all questions in one call"
-    assert schema_sent(chat.requests[0])["required"] == ["k1", "k2", "k3", "k4"]  # type: ignore[index]
+    assert ids_allowed(chat.requests[0]) == ["k1", "k2", "k3", "k4"]
 
 
 async def test_the_question_comes_last_and_the_head_is_shared(bench: Any, chat: ScriptedChat) -> None:
@@ -152,6 +154,18 @@ async def test_the_question_comes_last_and_the_head_is_shared(bench: Any, chat: 
     assert other.startswith(head)
 
 
+async def test_a_question_that_the_judge_leaves_out_is_asked_alone_and_then_not_checked(
+    bench: Any, chat: ScriptedChat
+) -> None:
+    chat.always(answers(k1="yes 2"))
+    async with bench() as b:
+        b.report = plain_report(TEXT)
+        result = await b.run("kic", protocol=protocol("a", "b"))
+    assert [item.outcome for item in result.items] == [Outcome.YES, Outcome.NOT_CHECKED]
+    assert (result.items[1].flags, result.items[1].reason) == (("call_failed",), "the judge left this question out")
+    assert [ids_allowed(body) for body in chat.requests] == [["k1", "k2"], ["k2"], ["k2"]]
+
+
 async def test_a_yes_without_a_sentence_is_asked_once_more_then_undecided(bench: Any, chat: ScriptedChat) -> None:
     chat.always(answers(k1="yes 77", k2="yes 2"))
     async with bench() as b:
@@ -160,7 +174,8 @@ async def test_a_yes_without_a_sentence_is_asked_once_more_then_undecided(bench:
     assert [item.outcome for item in result.items] == [Outcome.UNDECIDED, Outcome.YES]
     assert result.items[0].flags == ("quote_not_found",)
     assert len(chat.requests) == 2
-    assert "k1: with a yes" in chat.texts()[1]
+    assert chat.texts()[1].startswith("Only k1, once more: with a yes")
+    assert ids_allowed(chat.requests[1]) == ["k1"]
     assert result.score == 100
 
 

@@ -18,7 +18,7 @@ from dream_eval.protocols.schema import Mode as AgentMode
 from dream_eval.reports import read_report
 from dream_eval.reports.data import Claim, ClaimList, Report
 from dream_eval.tools import Toolbox, ToolLimits
-from servers.chat import Body, ScriptedChat, prompt
+from servers.chat import Body, ScriptedChat, prompt, schema_sent
 
 DAY = AsOf(day=dt.date(2025, 6, 30))
 QUERY = "What is known about the Ronda works?"
@@ -133,6 +133,14 @@ def each(word: str, *sentences: Any) -> Callable[[Body], dict[str, Any]]:
         return rows({id: {"verdict": word, "sentences": [n + less for n in sentences]} for id, less in shown.items()})
 
     return answer
+
+
+def ids_allowed(body: Body) -> list[str]:
+    """The ids that the schema of a request asks for."""
+    schema = schema_sent(body)
+    assert schema
+    allowed: list[str] = schema["properties"]["answers"]["items"]["properties"]["id"]["enum"]
+    return allowed
 
 
 def reads_figures(body: Body) -> dict[str, Any]:

@@ -173,11 +173,11 @@ def answer_facts(body: Body) -> dict[str, Any]:
     """Yes where a sentence of the report states the very fact."""
     head, _, questions = last_user(body).partition("Does the report itself state each of these facts?")
     lines = numbered_lines(head)
-    answers: dict[str, Any] = {}
+    answers = []
     for id, question in re.findall(r"^(k\d+): (.*)$", questions, re.MULTILINE):
         found = [number for number, text in lines.items() if agrees(question, text)]
-        answers[id] = {"answer": "yes" if found else "no", "sentences": found}
-    return answers
+        answers.append({"id": id, "answer": "yes" if found else "no", "sentences": found})
+    return {"answers": answers}
 
 
 def answer_passage(body: Body) -> dict[str, Any]:
