@@ -43,6 +43,10 @@ class ReportsFile:
         """The log of attempts. Its name is none that a folder of reports is searched for."""
         return self.path.with_suffix(".log")
 
+    def hide(self, secret: str) -> None:
+        """Mask this value too from now on."""
+        self._masker.hide([secret])
+
     @contextmanager
     def open(self, tasks: Sequence[Task]) -> Iterator[ReportsFile]:
         """Lock the file and read what is done. InputError when what it holds does not belong to this collection;

@@ -103,7 +103,7 @@ async def perform(
         ReportsFile(wish.out, wish.system, keys).open(wish.tasks) as file,
         Ledger.open(wish.ledger, run=wish.run, mode=mode, secrets=keys, budget=wish.budget) as ledger,
     ):
-        async with _system(wish, ledger, stopper, notify, outside) as system:
+        async with _system(wish, ledger, file, stopper, notify, outside) as system:
             done = await collect(
                 wish.tasks, system, file, jobs=wish.jobs, retries=wish.retries, stopper=stopper, told=told
             )
@@ -112,14 +112,20 @@ async def perform(
 
 @asynccontextmanager
 async def _system(
-    wish: Wish, ledger: Ledger, stopper: Stopper, notify: Callable[[str], None], outside: Outside
+    wish: Wish,
+    ledger: Ledger,
+    file: ReportsFile,
+    stopper: Stopper,
+    notify: Callable[[str], None],
+    outside: Outside,
 ) -> AsyncIterator[System]:
     """The system, ready to be asked."""
     async with AsyncExitStack() as stack:
         if wish.command is not None:
             proxy = None
             if wish.upstream is not None:
-                proxy = await stack.enter_async_context(open_proxy(ledger, wish.upstream, on_stop=stopper.stop))
+                opening = open_proxy(ledger, wish.upstream, on_stop=stopper.stop, on_key=file.hide)
+                proxy = await stack.enter_async_context(opening)
             yield CommandSystem(read_command(wish.command), wish.limits, proxy)
         elif wish.endpoint is not None:
             yield await stack.enter_async_context(

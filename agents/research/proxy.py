@@ -47,8 +47,10 @@ _NOT_SENT = {
     "te",
 } | {*("upgrade", "keep-alive", "proxy-authorization", "proxy-connection")}
 """Headers of a request that belong to this very connection."""
-_KEPT = ("content-type", "retry-after", "retry-after-ms")
+_KEPT = ("content-type", "retry-after", "retry-after-ms", "x-should-retry", "x-request-id")
 """Headers of a reply that are recorded and passed back."""
+_KEYS = ("authorization", "api-key", "x-api-key")
+"""Headers of a request that hold keys."""
 PLACEHOLDER = "dream-proxy"
 """Stands for a key where the command has none of its own; the proxy puts the real one in."""
 TIMEOUT_S = 1_800.0
@@ -94,9 +96,15 @@ class _Call:
 class Proxy:
     """The proxy while it serves. Made by :func:`open_proxy`."""
 
-    def __init__(self, ledger: Ledger, upstream: Upstream, on_stop: Callable[[DreamError], None]) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        upstream: Upstream,
+        on_stop: Callable[[DreamError], None],
+        on_key: Callable[[str], None],
+    ) -> None:
         self.port = 0
-        self._ledger, self._upstream, self._on_stop = ledger, upstream, on_stop
+        self._ledger, self._upstream, self._on_stop, self._on_key = ledger, upstream, on_stop, on_key
         self._passes: dict[str, Pass] = {}
         self._client: httpx.AsyncClient | None = None
         self._plain_streams = False
@@ -255,25 +263,37 @@ class Proxy:
 
     def _headers(self, call: _Call) -> dict[str, str]:
         headers = {name: value for name, value in call.headers.items() if name not in _NOT_SENT}
-        given = headers.get("authorization", "").removeprefix("Bearer ").strip()
-        if given and given != PLACEHOLDER:
-            self._ledger.hide(given)
-        else:
+        for key in filter(None, map(_key, (headers.get(name, "") for name in _KEYS))):
+            self._ledger.hide(key)
+            self._on_key(key)
+        if not _key(headers.get("authorization", "")):
             headers.pop("authorization", None)
             if self._upstream.key:
                 headers["authorization"] = f"Bearer {self._upstream.key}"
         return headers
 
 
+def _key(header: str) -> str:
+    """The key in the value of a header; empty for none and for the placeholder."""
+    given = header.removeprefix("Bearer ").strip()
+    return "" if given == PLACEHOLDER else given
+
+
 @asynccontextmanager
 async def open_proxy(
-    ledger: Ledger, upstream: Upstream, *, port: int = 0, on_stop: Callable[[DreamError], None] = lambda _: None
+    ledger: Ledger,
+    upstream: Upstream,
+    *,
+    port: int = 0,
+    on_stop: Callable[[DreamError], None] = lambda _: None,
+    on_key: Callable[[str], None] = lambda _: None,
 ) -> AsyncIterator[Proxy]:
     """Serve on loopback until the end of the block. ``port`` 0: a free one. ``on_stop`` is told what must end the whole
-    collection (budget, a missing record in replay, an unknown price). UserError when the port is taken."""
+    collection (budget, a missing record in replay, an unknown price), ``on_key`` each key that a request brings.
+    UserError when the port is taken."""
     import httpx
 
-    proxy = Proxy(ledger, upstream, on_stop)
+    proxy = Proxy(ledger, upstream, on_stop, on_key)
     timeout = httpx.Timeout(TIMEOUT_S, connect=10.0)
     client = httpx.AsyncClient(timeout=timeout, trust_env=not upstream.own, limits=httpx.Limits(max_connections=200))
     async with client:

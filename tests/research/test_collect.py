@@ -247,6 +247,18 @@ async def test_keys_are_masked_in_the_log(tmp_path: Path, tasks: list[Task], pro
     assert "very-secret" not in (tmp_path / "out/mine.log").read_text()
 
 
+async def test_a_key_of_the_commands_own_is_masked_too(tmp_path: Path, tasks: list[Task], program: Any) -> None:
+    """It stands in no variable of ours: only the proxy has seen it."""
+    source = CALLS + "os.environ['OPENAI_API_KEY'] = key = 'sk-own-very-secret'\ncall('x')\n"
+    source += "print(key, file=sys.stderr)\nsys.exit(1) if task['id'] == 't1' else print('R', key)"
+    with ScriptedChat() as chat:
+        chat.always("y")
+        await run(wish(tmp_path, tasks[:2], program(source), upstream=parse_upstream(chat.url)))
+    assert lines(tmp_path / "out/mine.jsonl")[0]["article"] == "R [masked]\n"
+    for file in (file for file in tmp_path.rglob("*") if file.is_file() and file.suffix != ".py"):
+        assert b"very-secret" not in file.read_bytes(), file
+
+
 @pytest.mark.cluster
 def test_killed_again_and_again(tmp_path: Path, program: Any) -> None:
     """SIGKILL at any moment, many times: in the end every task has exactly one report, and nobody is left running."""

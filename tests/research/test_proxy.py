@@ -79,6 +79,16 @@ async def test_keys_reach_the_endpoint_and_nothing_else(setup: Setup) -> None:
     assert all(KEY.encode() not in file.read_bytes() for file in setup.path.parent.iterdir())
 
 
+@pytest.mark.parametrize("header", ["api-key", "x-api-key"])
+async def test_keys_in_other_headers_are_not_kept_either(setup: Setup, header: str) -> None:
+    setup.server.on("/chat/completions", Reply({"error": {"message": f"no such key: {KEY}"}}, 403))
+    async with setup.proxy() as (_, way, _), httpx.AsyncClient() as plain:
+        reply = await plain.post(f"{way.base_url}/chat/completions", json=ASK, headers={header: KEY})
+        assert reply.status_code == 403
+    assert setup.server.asked[0].headers[header] == KEY
+    assert all(KEY.encode() not in file.read_bytes() for file in setup.path.parent.iterdir())
+
+
 async def test_the_placeholder_gives_way_to_the_real_key(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DREAM_API_KEY", KEY)
     setup.server.on("/chat/completions", completion("hi"))
@@ -204,6 +214,42 @@ async def test_an_endpoint_that_cannot_count_streams(setup: Setup) -> None:
         await ai.chat.completions.create(**ASK, stream=True)
         assert ["stream_options" in asked.body for asked in setup.server.asked] == [True, False, False]
         assert ledger.totals().failed == 0
+
+
+async def test_a_streamed_response_is_passed_on_counted_and_replayed(setup: Setup) -> None:
+    """The responses interface counts by itself: nothing is added to the request, and every event comes through."""
+    done = response("report")
+    delta = {"type": "response.output_text.delta", "delta": "re", "item_id": "m1", "output_index": 0}
+    events = [{"type": "response.created", "response": {**done, "status": "in_progress", "usage": None}}, delta]
+    gate = asyncio.Event()
+    setup.server.on("/responses", Stream([*events, {"type": "response.completed", "response": done}], gate))
+
+    async def kinds(way: Pass) -> list[str]:
+        async with client(way) as ai:
+            found = []
+            async for event in await ai.responses.create(model="m", input="x", stream=True):
+                found.append(event.type)
+                gate.set()
+            return found
+
+    async with setup.proxy() as (_, way, _):
+        live = await kinds(way)
+        assert live == ["response.created", "response.output_text.delta", "response.completed"]
+        assert setup.server.asked[0].body == {"model": "m", "input": "x", "stream": True}
+        assert (way.meter.prompt_tokens, way.meter.completion_tokens) == (100, 50)
+    async with setup.proxy(mode=Mode.REPLAY) as (_, way, _):
+        assert await kinds(way) == live
+    assert len(setup.server.asked) == 1
+
+
+@pytest.mark.parametrize("status", [400, 404, 409, 422, 429, 500, 503])
+async def test_an_error_has_its_own_status_body_and_headers(setup: Setup, status: int) -> None:
+    body = {"error": {"message": "so it is", "type": "odd", "param": None, "code": 7, "more": [1]}}
+    setup.server.on("/chat/completions", Reply(body, status, {"X-Should-Retry": "false", "X-Request-Id": "r-1"}))
+    async with setup.proxy() as (_, way, _), httpx.AsyncClient() as plain:
+        reply = await plain.post(f"{way.base_url}/chat/completions", json=ASK)
+    assert (reply.status_code, reply.json()) == (status, body)
+    assert (reply.headers["x-should-retry"], reply.headers["x-request-id"]) == ("false", "r-1")
 
 
 async def test_errors_come_back_as_they_are(setup: Setup) -> None:
