@@ -266,9 +266,16 @@ async def test_judges_of_one_endpoint_share_their_line(chat: ScriptedChat, ledge
     async with open_model(chat.judge, ledger) as one, open_model(f"{chat.url}#other", ledger) as two:
         assert one._open_line() is two._open_line()
         line = one._open_line()
+        client = line.client
     async with open_model(chat.judge, ledger) as three:
         assert three._open_line() is not line
-    assert line.client.is_closed()
+    assert client.is_closed()
+
+
+async def test_a_judge_that_is_asked_nothing_needs_no_client(chat: ScriptedChat, ledger: Ledger) -> None:
+    async with open_model(chat.judge, ledger) as model:
+        line = model._open_line()
+    assert "client" not in vars(line)
 
 
 async def test_a_server_of_ones_own_is_reached_without_a_proxy(
