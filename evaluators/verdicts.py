@@ -190,7 +190,9 @@ async def label_claims(
 async def _label_claims(
     claims: Mapping[str, str], sentences: Sequence[str], judge: ChatModel
 ) -> dict[str, Label | None]:
-    listed = "\n".join(f"{id}: {_plain(text)}" for id, text in claims.items())
+    """Claims get ids of this call: with those of the report, nearly every page would need a schema of its own."""
+    ids = tuple(f"c{number}" for number in range(1, len(claims) + 1))
+    listed = "\n".join(f"{id}: {_plain(text)}" for id, text in zip(ids, claims.values(), strict=True))
     messages = [system(SYSTEM), user(f"{shown(sentences)}\n\n{PAGE_QUESTION.format(claims=listed)}")]
     inside = range(1, len(sentences) + 1)
 
@@ -200,8 +202,9 @@ async def _label_claims(
     def once_more(open_: Sequence[str]) -> str:
         return ONCE_MORE.format(which=", ".join(open_), last=len(sentences))
 
-    found = await ask_rows(judge, messages, tuple(claims), Verdict, good, once_more, max_tokens=40 + 40 * len(claims))
-    return {id: _label(found.rows[id], inside, found.calls) if id in found.rows else None for id in claims}
+    found = await ask_rows(judge, messages, ids, Verdict, good, once_more, max_tokens=40 + 40 * len(ids))
+    labels = {id: _label(row, inside, found.calls) for id, row in found.rows.items()}
+    return {claim: labels.get(id) for claim, id in zip(claims, ids, strict=True)}
 
 
 # --- an answer -------------------------------------------------------------------------------------------------------

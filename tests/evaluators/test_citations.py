@@ -11,7 +11,7 @@ from dream_eval.core import Coverage, Outcome, Status
 from dream_eval.evaluators.citations import harmonic
 from dream_eval.evaluators.results import Item, MetricResult
 from dream_eval.tools import Endpoints
-from evaluating import claim, claim_list, doc, is_page, lines_of, plain_report, rows, verdict_on
+from evaluating import claim, claim_list, doc, ids_allowed, is_page, lines_of, plain_report, rows, verdict_on
 from hypothesis import given
 from hypothesis import strategies as st
 from servers.chat import Body, ScriptedChat, error, prompt
@@ -59,10 +59,12 @@ async def test_five_claims_worked_out_by_hand(bench: Any, chat: ScriptedChat) ->
     # mention it; c5 has no source. CA = 4 / 5; CF = (100 + 0 + 50 + 100 + 0) / 5 = 50; CI = 2 · 80 · 50 / 130.
     chat.on(
         lambda body: pages_shown(body, "The Berga works made 120"),
-        {
-            "c3": {"verdict": "partly_supported", "sentences": [2]},
-            "c4": {"verdict": "supported", "sentences": [2]},
-        },
+        rows(
+            {
+                "c1": {"verdict": "partly_supported", "sentences": [2]},
+                "c2": {"verdict": "supported", "sentences": [2]},
+            }
+        ),
     )
     chat.on(is_page, reads_page)
     claims = claim_list(
@@ -90,6 +92,7 @@ async def test_five_claims_worked_out_by_hand(bench: Any, chat: ScriptedChat) ->
     assert result.interval is not None
     assert result.interval.kind == "range", "five claims are too few for a bootstrap"
     assert len(chat.requests) == 2, "all claims of a page in one call"
+    assert sorted(map(ids_allowed, chat.requests)) == [["c1", "c2"], ["c1", "c2", "c3"]], "numbered by the call"
 
 
 async def test_the_quote_is_copied_from_the_page(bench: Any, chat: ScriptedChat) -> None:
@@ -295,9 +298,8 @@ async def test_a_judge_that_always_fails_fails_the_unit_with_its_reason(bench: A
 
 
 async def test_a_claim_that_the_judge_leaves_out_is_not_checked(bench: Any, chat: ScriptedChat) -> None:
-    chat.on(
-        is_page, {"c1": {"verdict": "supported", "sentences": [2]}, "c7": {"verdict": "supported", "sentences": [2]}}
-    )
+    yes = {"verdict": "supported", "sentences": [2]}
+    chat.on(is_page, rows({"c1": yes, "c7": yes}))
     claims = claim_list(claim(1, says("Alba", 110), sources=["s1"]), claim(2, says("Alba", 999), sources=["s1"]))
     async with bench([page("Alba", 110)]) as b:
         b.report = text_of(f"{HOST}/alba")
@@ -313,8 +315,8 @@ async def test_a_claim_that_the_judge_leaves_out_is_not_checked(bench: Any, chat
 async def test_only_the_claim_without_evidence_is_undecided_after_asking_once_more(
     bench: Any, chat: ScriptedChat
 ) -> None:
-    both = {"c1": {"verdict": "supported", "sentences": [2]}, "c2": {"verdict": "contradicted", "sentences": [44]}}
-    chat.always(both)
+    yes, lost = {"verdict": "supported", "sentences": [2]}, {"verdict": "contradicted", "sentences": [44]}
+    chat.always(rows({"c1": yes, "c2": lost}))
     claims = claim_list(claim(1, says("Alba", 110), sources=["s1"]), claim(2, says("Alba", 999), sources=["s1"]))
     async with bench([page("Alba", 110)]) as b:
         b.report = text_of(f"{HOST}/alba")
@@ -327,7 +329,7 @@ async def test_only_the_claim_without_evidence_is_undecided_after_asking_once_mo
 
 
 async def test_a_page_without_the_claims_number_supports_it_partly_at_most(bench: Any, chat: ScriptedChat) -> None:
-    chat.on(is_page, {"c1": {"verdict": "supported", "sentences": [2]}})
+    chat.on(is_page, rows({"c1": {"verdict": "supported", "sentences": [2]}}))
     async with bench([page("Alba", 110)]) as b:
         b.report = text_of(f"{HOST}/alba")
         result = await b.run("ci", claims=claim_list(claim(1, says("Alba", 500), sources=["s1"])))
