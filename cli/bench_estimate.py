@@ -26,15 +26,15 @@ def system_lines(
     worst = seconds * ceil(missing / jobs)
     lines = [
         f"{name} is to write {missing} of {tasks} reports: {way}",
-        f"  time: at worst {_time(worst)} (at most {_time(seconds)} a report, {jobs} at a time)",
+        f"{name}: time is at worst {_time(worst)} (at most {_time(seconds)} a report, {jobs} at a time)",
     ]
     found = expected([profile for path in earlier for profile in read_profiles(path).values()])
-    lines += [f"  {_measured(found, missing, jobs)}"]
+    lines += [f"{name}: {_measured(found, missing, jobs)}"]
     if found is None or found.cost_usd is None:
         limit = (
             "--budget-usd and --budget-tokens hold for it" if seen else "its model calls are not seen: no budget holds"
         )
-        lines.append(f"  cost: not known before; {limit}")
+        lines.append(f"{name}: cost is not known before; {limit}")
     return [one_line(line) for line in lines]
 
 

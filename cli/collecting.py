@@ -19,6 +19,7 @@ from ..core import Task
 from ..errors import AccountRefused, BudgetReached, DreamError, HostStop, Interrupted, UserError
 from ..ledger import Budget, Mode, Totals
 from ..models import default_judge
+from ..models.describing import is_local
 from ..reports import load_tasks
 from ..runs import checked
 from ..runs.ask import default_ledger
@@ -114,7 +115,8 @@ def _extra(text: str | None) -> dict[str, Any]:
 
 def heading(wish: perform.Wish) -> list[str]:
     """What is asked of whom, and who counts."""
-    what = wish.command or wish.endpoint or f"{wish.builtin} with {wish.model}"
+    guided = ", guided" if is_local(wish.model) else ""
+    what = wish.command or wish.endpoint or f"{wish.builtin} with {wish.model}{guided}"
     lines = [f"{wish.system}: {what} · {len(wish.tasks)} tasks · {wish.jobs} at a time → {wish.out}"]
     if wish.upstream is not None:
         lines.append(f"model calls are recorded on their way to {wish.upstream.endpoint}")

@@ -65,9 +65,9 @@ def test_collect_run_compare_and_show(bench: Any, dream: Dream, program: Any) ->
     code, out, err = dream(*asked)
     assert code == 0, out + err
     assert "mine is to write 2 of 2 reports" in out
-    assert "at worst 60 min (at most 30 min a report, 1 at a time)" in out
+    assert "mine: time is at worst 60 min (at most 30 min a report, 1 at a time)" in out
     assert "no earlier report of it says what it takes" in out
-    assert "cost: not known before; its model calls are not seen: no budget holds" in out
+    assert "mine: cost is not known before; its model calls are not seen: no budget holds" in out
     assert re.search(r"judging them, if they are about 1,200 words long: expected .* [1-9]\d* judge calls", out)
     reports = data.parent / "dream-bench/drb/reports/mine.jsonl"
     assert [json.loads(line)["id"] for line in reports.read_text().splitlines()] == ["51", "52"]
@@ -101,7 +101,7 @@ def test_earlier_reports_say_what_the_missing_ones_take(
     assert (code, ask.call_count) == (3, 1)
     assert "at worst 30 min" in out
     assert "2 min each, 2 min in all; 1,000 tokens each, 2,000 tokens in all; US$ 0.250 each, US$ 0.500 in all" in out
-    assert "cost: not known" not in out
+    assert "cost is not known" not in out
     assert not chat.requests
     assert len(reports.read_text().splitlines()) == 1
 
