@@ -120,7 +120,7 @@ def _stops(
 ) -> Iterator[int]:
     starts = [a for a, _ in shields]
     done = start
-    broken = any(text.find(sign, start, end) >= 0 for sign in ("  \n", "\\\n"))
+    broken = text.find("\n", start, end) >= 0 and any(text.find(sign, start, end) >= 0 for sign in ("  \n", "\\\n"))
     hard = [m.end() for m in _HARD_BREAK.finditer(text, start, end)][::-1] if broken else []
     for match in _END.finditer(text, start, end):
         a = match.start()
