@@ -167,8 +167,14 @@ def same_part(wanted: Shard | None, there: Shard | None) -> None:
 
 
 def cluster(engine: str, address: str | None) -> Cluster | None:
-    """Where a run is done: None for this process. Raises UserError for an address without ``--engine ray``."""
+    """Where a run is done: None for this process. Raises UserError for an address without ``--engine ray``, and for
+    Ray Client: ledger and run folder lie here, so that this machine has to be one of the nodes."""
     if engine == "ray":
+        if (address or "").startswith("ray://"):
+            raise UserError(
+                f"--ray-address {address}: Ray Client cannot keep the ledger: start the run on a node of the cluster, "
+                f"with --ray-address auto or HOST:6379"
+            )
         return Cluster(address)
     if address is not None:
         raise UserError("--ray-address needs --engine ray")

@@ -12,7 +12,7 @@ class Cluster:
     """A Ray cluster to run on."""
 
     address: str | None = None
-    """As Ray has it (``auto``, ``HOST:6379``, ``ray://…``); None: one on this machine."""
+    """As Ray has it (``auto``, ``HOST:6379``); None: one on this machine."""
 
 
 Shard = tuple[int, int]

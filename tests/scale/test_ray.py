@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from dream_eval.errors import UserError
@@ -22,16 +23,39 @@ CONCURRENCY = 4
 @pytest.mark.cluster
 @pytest.mark.timeout(300)
 def test_a_lost_node_costs_the_calls_in_flight_and_the_results_are_those_of_one_process(tmp_path: Path) -> None:
-    pytest.importorskip("ray")
-    script = [sys.executable, str(SUPPORT / "ray_world.py"), str(tmp_path)]
-    said = subprocess.run(script, stdout=subprocess.PIPE, text=True, timeout=280, check=True).stdout
-    found = json.loads(said.splitlines()[-1])
+    found = _told("ray_world.py", str(tmp_path))
     assert found["codes"] == [0, 0, 0]
     assert found["moved"], "no worker was lost"
     assert found["same"]
     far, near, again = found["asked"]
     assert near <= far <= near + CONCURRENCY
     assert again == 0
+
+
+def _told(script: str, *arguments: str) -> Any:
+    pytest.importorskip("ray")
+    command = [sys.executable, str(SUPPORT / script), *arguments]
+    said = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=280, check=True).stdout
+    return json.loads(said.splitlines()[-1])
+
+
+@pytest.mark.cluster
+@pytest.mark.timeout(300)
+def test_two_nodes_together_never_exceed_a_dollar_budget(tmp_path: Path) -> None:
+    found = _told("ray_budget.py", "spent", str(tmp_path))
+    assert found["states"] == ["budget", "finished"]
+    assert found["peak"] > 1
+    assert 0.2 * found["whole_usd"] < found["part_usd"] <= 0.7 * found["whole_usd"]
+    assert found["more_usd"] == pytest.approx(found["whole_usd"])
+    whole, part, all_far = found["asked"]
+    assert part < whole == all_far
+
+
+@pytest.mark.cluster
+@pytest.mark.timeout(300)
+def test_the_command_works_on_a_cluster_that_runs_already_and_leaves_it_running(tmp_path: Path) -> None:
+    found = _told("ray_budget.py", "commanded", str(tmp_path))
+    assert found == {"codes": [0, 0], "asked": 1, "alive": 1}
 
 
 def test_wishes_that_no_cluster_can_meet(tmp_path: Path) -> None:
@@ -41,4 +65,6 @@ def test_wishes_that_no_cluster_can_meet(tmp_path: Path) -> None:
         check_cluster(ask)
     with pytest.raises(UserError, match="--engine ray"):
         cluster("asyncio", "auto")
+    with pytest.raises(UserError, match="start the run on a node of the cluster"):
+        cluster("ray", "ray://10.0.0.1:10001")
     assert cluster("ray", None) == Cluster()
