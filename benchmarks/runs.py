@@ -1,16 +1,17 @@
 """What a run takes beside what its calls take: time, calls, tokens, CPU, memory; again, and in shards.
 
-    python benchmarks/runs.py [SCENARIO …] [--latency S] [--best-of N] [--data DIR]
+    python benchmarks/runs.py [SCENARIO …] [--latency S] [--best-of N] [--data DIR] [--profile DIR]
 
-Scenarios: ``fifteen tokens makespan shards memory`` [default: all, in this order]. benchmarks/README.md says what is
-measured and how. Everything runs against one server process of its own (benchmarks/world.py) and writes to a temporary
-folder. Tokens are o200k_base where ``bpe-openai`` is installed, else four characters each.
+Scenarios: ``fifteen tokens makespan shards ray memory`` [default: all, in this order]. benchmarks/README.md says what
+is measured and how. Everything runs against one server process of its own (benchmarks/world.py) and writes to a
+temporary folder. Tokens are o200k_base where ``bpe-openai`` is installed, else four characters each.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import cProfile
 import hashlib
 import json
 import os
@@ -38,6 +39,7 @@ METRICS = ("kic", "rq", "wq", "factuality", "ci", "da")
 LINK = re.compile(r"https?://[^\s)\]>\"'，。；）】]+")
 WEB_LATENCY = 0.1
 CONCURRENCY = 64
+PROFILE = "DREAM_BENCHMARK_PROFILE"
 CLAIMS = 15
 """Claims checked a report."""
 
@@ -199,7 +201,8 @@ def child(wish: dict[str, Any]) -> dict[str, Any]:
     )
     ready = time.monotonic()
     outside = Outside(limits=Limits(context=128_000), endpoints=ends)
-    result = asyncio.run(perform(ask, outside=outside))
+    with ray_nodes(wish.get("nodes", 0)) as cluster:
+        result = asyncio.run(perform(ask, outside=outside, ray=cluster))
     failed = Counter(line.result.reason[:60] for line in result.results if line.result.score is None)
     return {
         "state": result.state.value,
@@ -213,6 +216,32 @@ def child(wish: dict[str, Any]) -> dict[str, Any]:
         "cpu_children_s": resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime,
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
+
+
+@contextmanager
+def ray_nodes(number: int) -> Iterator[Any]:
+    """A Ray cluster of so many nodes on this machine, each with room for two reports at a time; None for none."""
+    if not number:
+        yield None
+        return
+    from dream_eval.runs.shards import Cluster
+    from ray.cluster_utils import Cluster as Nodes
+
+    nodes = Nodes(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+    try:
+        for _ in range(number):
+            nodes.add_node(num_cpus=1)
+        yield Cluster(nodes.address)
+    finally:
+        nodes.shutdown()
+
+
+def profiled(wish: dict[str, Any]) -> dict[str, Any]:
+    """The same under cProfile, for ``--profile``: with the clock of this process's CPU, since a run mostly waits."""
+    profile = cProfile.Profile(time.process_time)
+    told: dict[str, Any] = profile.runcall(child, wish)
+    profile.dump_stats(Path(wish["profile"]) / f"{Path(wish['folder']).name}-{wish['out']}-{os.getpid()}.prof")
+    return told
 
 
 def cpu_s() -> float:
@@ -230,7 +259,7 @@ def run(server: Served, folder: Path, out: str, **more: Any) -> dict[str, Any]:
 
 def start(server: Served, folder: Path, out: str, **more: Any) -> subprocess.Popen[str]:
     """A run in a process of its own."""
-    wish = {"folder": str(folder), "port": server.port, "out": out, **more}
+    wish = {"folder": str(folder), "port": server.port, "out": out, "profile": os.environ.get(PROFILE, ""), **more}
     return subprocess.Popen(
         [sys.executable, str(Path(__file__)), "--child", json.dumps(wish)], stdout=subprocess.PIPE, text=True
     )
@@ -409,12 +438,12 @@ def shares(ledger: Path, reports: int) -> Iterator[str]:
 
 
 def memory(_: Wish, folder: Path) -> Iterator[str]:
-    """1,000 reports of 20,000 characters, streamed; two claims and three questions each."""
+    """1,000 reports of 20,000 characters by six metrics, streamed; two claims and three questions each."""
     place = fresh(folder / "memory")
-    metrics = ["kic", "wq", "factuality", "ci"]
     with world(place, made_reports(place, 4, 250, padding=18_000), latency=0.05) as server:
-        took = run(server, place, "run", claims=2, metrics=metrics)
-    yield f"1,000 reports × 4 metrics: peak {took['peak_mb']:.0f} MB ({told(took)}, {took['wall_s']:.0f} s)"
+        took = run(server, place, "run", claims=2)
+    what = f"1,000 reports × {len(METRICS)} metrics"
+    yield f"{what}: peak {took['peak_mb']:.0f} MB ({told(took)}, {took['wall_s']:.0f} s)"
 
 
 def shards(_: Wish, folder: Path) -> Iterator[str]:
@@ -435,11 +464,29 @@ def shards(_: Wish, folder: Path) -> Iterator[str]:
     yield f"40 tasks, {latency:g} s a call: {one:.1f} s in one, {four:.1f} s in four shards: {one / four:.2f} ×"
 
 
+def ray(_: Wish, folder: Path) -> Iterator[str]:
+    """The 40 tasks at 32 calls in flight: one process, then a Ray cluster of four nodes, and that again."""
+    place = fresh(folder / "ray")
+    latency, more = 4.0, {"concurrency": 32, "metrics": ["wq", "ci"], "claims": 5}
+    with world(place, made_reports(place, 1, 40), latency=latency) as server:
+        one = run(server, place, "one", **more)
+        far = run(server, place, "far", nodes=4, **more)
+        again = run(server, place, "far", nodes=4, **more)
+    here, there = ((place / name / "results.jsonl").read_bytes() for name in ("one", "far"))
+    yield (
+        f"40 tasks, {latency:g} s a call: {models_calls(one)} model calls and {one['span_s']:.1f} s in one process, "
+        f"{models_calls(far)} and {far['span_s']:.1f} s on four nodes: {far['span_s'] / one['span_s']:.2f}; most in "
+        f"flight {one['peak']} and {far['peak']}; results {'the same' if here == there else 'differ'}; {told(far)}"
+    )
+    yield f"the same command again: {models_calls(again)} calls"
+
+
 SCENARIOS: dict[str, Callable[[Wish, Path], Iterator[str]]] = {
     "fifteen": fifteen,
     "tokens": tokens,
     "makespan": makespan,
     "shards": shards,
+    "ray": ray,
     "memory": memory,
 }
 
@@ -468,7 +515,11 @@ def main() -> None:
     wishes.add_argument("--latency", type=float, action="append", help="seconds a call [default: 1 and 0.2]")
     wishes.add_argument("--best-of", type=int, default=1)
     wishes.add_argument("--data", type=Path, default=DATA)
+    wishes.add_argument("--profile", type=Path, metavar="DIR", help="a cProfile of each run's process is put there")
     given = wishes.parse_args()
+    if given.profile:
+        given.profile.mkdir(parents=True, exist_ok=True)
+        os.environ[PROFILE] = str(given.profile)
     if unknown := [name for name in given.scenarios if name not in SCENARIOS]:
         wishes.error(f"no scenario {unknown[0]!r}: there are {', '.join(SCENARIOS)}")
     wish = Wish(given.data, tuple(given.latency or (1.0, 0.2)), given.best_of)
@@ -481,6 +532,7 @@ def main() -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--child"]:
-        print(json.dumps(child(json.loads(sys.argv[2]))))
+        wish = json.loads(sys.argv[2])
+        print(json.dumps((profiled if wish["profile"] else child)(wish)))
     else:
         main()
