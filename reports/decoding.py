@@ -12,7 +12,7 @@ LARGEST_FILE = 200_000_000
 """Bytes; larger files are refused."""
 
 _BOMS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF8, "utf-8"),  # the mark stays in the text, as Python reads such files; the cleaner cuts it
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),

@@ -52,7 +52,8 @@ _TEXT = r"(?:[^\[\]\\]|\\.|\[(?:[^\[\]\\]|\\.)*+\])*+"
 _DEST = r"(?:[^()\\]|\\.|\((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*+\))*+\))*+"
 _TRIGGER = re.compile(
     r"\[|【|［|〔|<|\\\[|¹|²|³|⁰|⁴|⁵|⁶|⁷|⁸|⁹|\(\d|（\d|https?://|HTTPS?://|www\.|10\.\d{4}|doi:|DOI:"
-    r"|arXiv|arxiv|ArXiv|\ue200cite|:contentReference\["
+    r"|arXiv|arxiv|ArXiv|\ue200cite|:contentReference\[|\^\d"
+    r"|[(（](?=[SsRrCc来來参參文引](?:ources?|ef|ites?|itations?|源|考|献|用))|\(see "
 )
 _LINK = re.compile(rf"\[({_TEXT})\]\(({_DEST})\)", re.DOTALL)
 _LOOSE_LINK = re.compile(rf"\[({_TEXT})\]\((https?://[^\s<>]{{1,1000}}?)\)(?=[\s.,;:)\]!?。，；]|\Z)", re.DOTALL)
@@ -69,6 +70,8 @@ _ANCHOR = re.compile(
 _AUTO = re.compile(r"<((?:https?://|www\.)[^<>\n]{1,4000})>", re.IGNORECASE)
 _UNICODE_SUP = re.compile(r"[¹²³⁰⁴-⁹]+(?:[,˒ʼ'·⁻⁃–-][¹²³⁰⁴-⁹]+)*")
 _PAREN = re.compile(r"[(（]\s?(\d{1,3}(?:\s?[,，、;；–—-]\s?\d{1,3})*)\s?[)）]")
+_NAMED = re.compile(r"[(（]([^()（）\[\]\n]{2,60})[)）]")
+_CARETS = re.compile(r"\^(\d{1,3}(?:\s?[,，、;；–-]\s?\d{1,3})*)\^")
 _CITE = re.compile(r"\ue200cite[^\ue201\n]{0,300}\ue201")
 _CONTENT = re.compile(r":contentReference\[oaicite:\d+\](?:\{index=\d+\})?")
 _BARE = re.compile(BARE_URL, re.IGNORECASE)
@@ -77,8 +80,8 @@ _ARXIV_TOKEN = re.compile(rf"(?<![\w./-]){ARXIV}\]?")
 _TO_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 _PREFIX = (
-    r"(?:(?:refs?|references?|sources?|src|citations?|cite|web(?:page)?|docs?|document|search(?:[ _]result)?|see|cf"
-    r"|来源|來源|参考|參考|文献|引用|注|出典|quelle)"
+    r"(?:(?:refs?|references?|sources?|src|citations?|cite|web(?:page)?|docs?|document"
+    r"|(?:search[ _])?results?|search|see|cf|来源|來源|参考|參考|文献|引用|注|出典|quelle)"
     r"\.?\s*[:：#]?\s*)?"
 )
 _ONE = rf"{_PREFIX}\^?\#?(?:\d{{1,4}})\^?(?:\s?[-–—~～‐‑−至到]\s?\^?\d{{1,4}}\^?)?"
@@ -244,11 +247,7 @@ def _token(text: str, at: int, end: int) -> tuple[Token | None, int]:
     if char == "<":
         return _tag(text, at, end)
     if char in "(（":
-        match = _PAREN.match(text, at, end)
-        if match is None:
-            return None, at
-        labels = parse_numbers(match[1])
-        return (Token(Form.PAREN, at, match.end(), labels), match.end()) if labels else (None, match.end())
+        return _paren(text, at, end)
     if char in "hHw":
         return _bare(text, at, end)
     if char in "\ue200:":
@@ -256,12 +255,23 @@ def _token(text: str, at: int, end: int) -> tuple[Token | None, int]:
         return (Token(Form.OPAQUE, at, match.end()), match.end()) if match else (None, at)
     if char in "1dDaA":
         return _identifier(text, at, end)
-    match = _UNICODE_SUP.match(text, at, end)
+    match = (_CARETS if char == "^" else _UNICODE_SUP).match(text, at, end)
     if match is None:
         return None, at
     digits = match.group().translate(_TO_DIGITS)
     labels = tuple(part for part in re.split(r"[^\d]+", digits) if part)
-    return Token(Form.SUPERSCRIPT, at, match.end(), labels), match.end()
+    return Token(Form.SUPERSCRIPT, at, match.end(), labels, plain=char != "^"), match.end()
+
+
+def _paren(text: str, at: int, end: int) -> tuple[Token | None, int]:
+    """``(1, 2)``, or with a word that says what it is: ``(Source 1)``, ``（来源1）``."""
+    match = _PAREN.match(text, at, end)
+    if match is not None:
+        labels = parse_numbers(match[1])
+        return Token(Form.PAREN, at, match.end(), labels) if labels else None, match.end()
+    named = _NAMED.match(text, at, end)
+    labels = parse_numbers(re.sub(r"(?i)\A(?:see|cf\.?)\s", "", named[1])) if named else None
+    return (Token(Form.PAREN, at, named.end(), labels, plain=False), named.end()) if named and labels else (None, at)
 
 
 def _numbers(match: re.Match[str] | None, beyond: int) -> tuple[Token | None, int]:
@@ -300,7 +310,7 @@ def _bracket(text: str, at: int, end: int) -> tuple[Token | None, int]:
         token is not None
         and text.startswith("[", stop)
         and (label := _GROUP.match(text, stop, end))
-        and not token.labels[0].isdigit()
+        and not (token.labels[0].isdigit() or token.foot)
     ):
         return None, stop if label else at
     return token, stop
@@ -321,6 +331,8 @@ def _link(text: str, target: str | None, span: Range, inside: Range) -> tuple[To
     if target is None:
         return (Token(Form.NUMBER, at, end, labels, plain=False), end) if labels else (None, at + 1)
     written = _TITLE.sub("", target).strip()
+    if "{" in written and not text.strip() and not _TARGETLIKE.match(written):
+        return Token(Form.OPAQUE, at, end), end
     written = written[1:-1] if written[:1] == "<" and written[-1:] == ">" else written
     if labels and (written.startswith("#") or not _TARGETLIKE.match(written)):
         stop = end if written.startswith("#") else inside[1] + 1

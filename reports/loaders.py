@@ -133,10 +133,10 @@ def _records(data: bytes, path: Path, suffix: str) -> Iterator[Loose]:
         raise InputError("the file is empty", path=path)
     if suffix in (".jsonl", ".ndjson", ".json"):
         yield from _json(text.lstrip("\ufeff"), path, suffix)
-    elif suffix in (".html", ".htm", ".xhtml") or _HTML_START.match(text[:2000]):
-        yield _named(_html(text, path), path)
+    elif suffix in (".html", ".htm", ".xhtml") or _HTML_START.match(text[:2000].lstrip("\ufeff")):
+        yield _named(_html(text.lstrip("\ufeff"), path), path)
     else:
-        yield _named(Loose(text), path)
+        yield _named(Loose(text.replace("\r\n", "\n").replace("\r", "\n")), path)  # as Python's text mode reads it
 
 
 def _json(text: str, path: Path, suffix: str) -> Iterator[Loose]:
@@ -159,7 +159,7 @@ def _named(loose: Loose, path: Path) -> Loose:
     """Task id and prompt that the file's name or the header of an agent's log tell."""
     if not loose.text.strip():
         raise InputError("no text in this file", path=path)
-    id, prompt = log_header(loose.text)
+    id, prompt = log_header(loose.text.lstrip("\ufeff"))
     match = _QID.match(path.stem)
     return Loose(loose.text, id or (match["id"] if match else None), prompt, loose.listed)
 

@@ -282,10 +282,10 @@ class Judge:
         if any(int(label) == 0 for label in labels) and len(known) < len(labels):
             return False
         before, after = text[max(0, token.start - 40) : token.start], text[token.end : token.end + 12]
-        emphasised = before.endswith("*") and after.startswith("*")
+        emphasised = before[-1:] in ("*", "^") and before[-1:] == after[:1]
         if (
             (_MATH_BEFORE.search(before) and not emphasised)
-            or (_INTERVAL_AFTER.match(after) and len(labels) > 1)
+            or (_INTERVAL_AFTER.match(after) and len(labels) > 1 and not emphasised)
             or re.match(r"\s?=", after)
         ):
             return False
@@ -312,6 +312,7 @@ class Judge:
         if not token.labels or not self.book.numbered:
             return False
         before = self.text[max(0, token.start - 6) : token.start]
+        before = before if token.plain else before.rstrip(" ")
         if not before or not _WORD_BEFORE.search(before[-1]) or _UNIT_WORD.search(before):
             return False
         if all(map(self.book.knows, token.labels)):
@@ -323,6 +324,8 @@ class Judge:
         return False
 
     def _paren(self, token: Token, start: int, end: int) -> bool:
+        if not token.plain:
+            return self.book.numbered and all(map(self.book.knows, token.labels))
         if self.brackets or self.links or not self.book.numbered or not all(map(self.book.knows, token.labels)):
             return False
         if not self.text[start : token.start].strip():

@@ -116,10 +116,31 @@ def _region_end(blocks: list[Block], at: int, level: int) -> int:
 def _lines(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
     """Blocks of a region; a paragraph whose lines are entries of their own is split."""
     for block in blocks:
+        if block.style == "bracket":
+            yield from _run_on(text, block)
+            continue
         if block.kind not in (SegmentKind.PARAGRAPH, SegmentKind.QUOTE) or block.lines == 1:
             yield block
             continue
         yield from _split(text, block)
+
+
+_NEXT = re.compile(r"(?<=[\s;,，；])\[(\d{1,4})\][:：]?\s*")
+
+
+def _run_on(text: str, block: Block) -> Iterator[Block]:
+    """An entry, or several on one line: ``[1] A url [2] B url``, each with an address and the next number. Linear."""
+    label, start = block.label or "", block.start
+    target = _FOUND.search(text, block.body, block.end)
+    for match in _NEXT.finditer(text, block.body, block.end) if label.isdecimal() else ():
+        if target is None or target.start() > match.start() or int(match[1]) != int(label) + 1:
+            continue
+        if (target := _FOUND.search(text, match.end(), block.end)) is None:
+            break
+        yield replace(block, start=start, end=match.start(), target=None)
+        label, start = match[1], match.start()
+        block = replace(block, start=start, body=match.end(), label=label, target=None)
+    yield block
 
 
 def _split(text: str, block: Block) -> Iterator[Block]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from dream_eval.errors import InputError
-from dream_eval.reports import Report, SourceKind, load_reports, uncut
+from dream_eval.reports import Report, SourceKind, lint_json, load_reports, uncut
 
 MARKDOWN = "# Title\n\nIt grew [1].\n\n## References\n\n[1] One https://a.org/1\n"
 
@@ -56,16 +56,28 @@ def test_encodings(tmp_path, encoding, text):
     assert only(write(tmp_path, "r.md", text.encode(encoding))).text == text
 
 
+def test_offsets_are_those_of_the_text_that_python_reads(tmp_path):
+    path = write(tmp_path, "r.md", "\ufeff# Title\r\n\r\nIt grew [1](https://a.org/1).\r\n".encode())
+    mark = lint_json(only(path))["marks"][0]
+    with path.open(encoding="utf-8") as file:
+        assert file.read()[mark["start"] : mark["end"]] == mark["text"] == "[1](https://a.org/1)"
+
+
+def test_a_mark_before_html_does_not_hide_it(tmp_path):
+    page = "\ufeff<html><body><main><p>It grew by five percent.</p></main></body></html>"
+    assert only(write(tmp_path, "r.txt", page.encode())).text.strip() == "It grew by five percent."
+
+
 def test_a_few_stray_bytes_are_read_and_named(tmp_path):
     report = only(write(tmp_path, "r.md", ("It grew. " * 100).encode() + b"\xff\xfe" + b" End."))
     assert report.text.count("\ufffd") == 2
     assert "bad_characters" in {f.rule for f in report.findings}
 
 
-def test_crlf_is_kept(tmp_path):
+def test_line_ends_are_read_as_python_reads_them(tmp_path):
     text = MARKDOWN.replace("\n", "\r\n")
     report = only(write(tmp_path, "r.md", text))
-    assert report.text == text
+    assert report.text == MARKDOWN
     assert urls(report) == ["https://a.org/1"]
     assert [s.text for s in report.sentences] == ["Title", "It grew.", "References"]
 

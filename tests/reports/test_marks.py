@@ -48,6 +48,17 @@ NUMBERED = [
     (r"It grew \[1, 2\].", [r"\[1, 2\]"], [1, 2]),
     ("It grew [[1]].", ["[[1]]"], [1]),
     ("It grew [citation:4].", ["[citation:4]"], [4]),
+    ("It grew [cite: 1, 3].", ["[cite: 1, 3]"], [1, 3]),
+    ("It grew [web:1, web:2].", ["[web:1, web:2]"], [1, 2]),
+    ("It grew [Result 4].", ["[Result 4]"], [4]),
+    ("It grew (Source 4).", ["(Source 4)"], [4]),
+    ("It grew (see Refs. 4, 5).", ["(see Refs. 4, 5)"], [4, 5]),
+    ("增长了（来源4）。", ["（来源4）"], [4]),
+    ("It grew ^4^.", ["^4^"], [4]),
+    ("It grew^4,5^.", ["^4,5^"], [4, 5]),
+    ("It grew ^[4]^.", ["[4]"], [4]),
+    ("It grew^[4,5]^.", ["[4,5]"], [4, 5]),
+    ("It grew <sup>4,5</sup>.", ["<sup>4,5</sup>"], [4, 5]),
     ("It grew [citation:4, citation:5].", ["[citation:4, citation:5]"], [4, 5]),
     ("It grew [Ref. 4].", ["[Ref. 4]"], [4]),
     ("It grew [Source 4].", ["[Source 4]"], [4]),
@@ -294,3 +305,14 @@ def test_superscripts_that_became_plain_digits(text, marks, sentences):
 def test_an_address_with_an_unbalanced_bracket():
     report = read("See [x](https://a.org/y#:~:text=one%20(two) and more.", tail="")
     assert leads(report) == ["https://a.org/y"]
+
+
+def test_footnotes_side_by_side_are_marks_of_their_own():
+    report = read_report("It grew[^1_1][^1_2].\n\n[^1_1]: https://a.org/1\n\n[^1_2]: https://b.org/2\n", id="r")
+    assert raws(report) == ["[^1_1]", "[^1_2]"]
+    assert [leads(report, i) for i in (0, 1)] == [["https://a.org/1"], ["https://b.org/2"]]
+
+
+def test_a_card_of_a_chat_service_leads_nowhere():
+    report = read_report('It grew. [](card_json={"ids":["a"]}) It fell by 3 m^2^ (source 9).', id="r")
+    assert [leads(report, i) for i in range(len(report.marks))] == [[]]

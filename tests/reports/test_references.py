@@ -20,6 +20,7 @@ TWO = [("1", "One", "https://a.org/1"), ("2", "Two", "https://b.org/2")]
 
 SHAPES = {
     "brackets, url last": "## References\n\n[1] One: https://a.org/1  \n[2] Two: https://b.org/2\n",
+    "brackets, on one line": "## Sources\n\n[1] One: https://a.org/1  [2] Two: https://b.org/2\n",
     "brackets, url first": "References:\n[1] https://a.org/1 - One\n[2] https://b.org/2 - Two\n",
     "brackets, link": "## Sources\n\n[1] [One](https://a.org/1)\n\n[2] [Two](https://b.org/2)\n",
     "brackets, url in brackets": "## Sources\n\n[1] One [https://a.org/1]  \n[2] Two [https://b.org/2]\n",
