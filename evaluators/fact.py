@@ -12,14 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..core import Json, Outcome, PageState
-from ..models import ChatModel, fence, system, user, without_tokens
-from ..reports import content_words, fold, normalise_url, scalar, split_sentences
+from ..models import ChatModel, system, user, without_tokens
+from ..reports import content_words, fold, normalise_url, scalar
 from ..reports.data import Report, SegmentKind
 from ..stats import items_interval, mean
 from ..tools import Toolbox
 from ..tools.data import Page
 from . import verdicts
-from .asking import Rows, ask_pointed, rows_of
+from .asking import Rows, ask_pointed, fences, lines, rows_of
 from .base import FAILURES, Case, Results, Settings, coverage_of, flags_of, lost, outcome_counts, together
 from .candidates import leans_back
 from .citations import evidence_on, pair_outcome, shown_of, why_none
@@ -166,18 +166,7 @@ def _shown(page: Page, pairs: Sequence[Pair], judge: ChatModel, settings: Settin
     """What the judge sees of a page: all of it where it is short, else what is nearest to the statements."""
     room = min(settings.page_tokens, PAGE_TOKENS + STATEMENT_TOKENS * len(pairs))
     sentences = shown_of(page, [pair.text for pair in pairs], judge, replace(settings, page_tokens=room))
-    return Shown(page, tuple(sentences or _beginning(page, judge, room)), tuple(pairs))
-
-
-def _beginning(page: Page, judge: ChatModel, room: int) -> list[str]:
-    """The first sentences of a page that shares no word with its statements: another language, or a wrong page."""
-    kept: list[str] = []
-    for span in split_sentences(page.text):
-        room -= judge.count(page.text[span.start : span.end]) + 5
-        if room < 0 and kept:
-            break
-        kept.append(page.text[span.start : span.end])
-    return kept
+    return Shown(page, tuple(sentences), tuple(pairs))
 
 
 def grouped(shown: Iterable[Shown], judge: ChatModel) -> list[list[Shown]]:
@@ -226,7 +215,7 @@ async def _labels(group: Sequence[Shown], judge: ChatModel) -> dict[str, Label |
     """What each page says about its statements; None for a statement that the judge left out."""
     places = _places(group)
     question = QUESTION.format(statements=_listed(group, places))
-    shown = "\n\n".join(_numbered(one, places[one.pairs[0].id][1], n) for n, one in enumerate(group, 1))
+    shown = fences({f"page {n}": _numbered(one, places[one.pairs[0].id][1]) for n, one in enumerate(group, 1)})
     messages = [system(SYSTEM), user(f"{shown}\n\n{without_tokens(scalar(question))}")]
     ids = {pair.id: f"s{n}" for n, pair in enumerate((p for one in group for p in one.pairs), 1)}
 
@@ -254,21 +243,20 @@ def _places(group: Sequence[Shown]) -> dict[str, Place]:
     return places
 
 
-def _numbered(one: Shown, first: int, number: int) -> str:
-    lines = [f"[{n}] {' '.join(text.split())}" for n, text in enumerate(one.sentences, first)]
+def _numbered(one: Shown, first: int) -> str:
     title = [f"Title: {' '.join(one.page.title.split())[:200]}"] if one.page.title else []
-    return f"Page {number}:\n{fence(chr(10).join([*title, *lines]))}"
+    return "\n".join([*title, lines([" ".join(text.split()) for text in one.sentences], first)])
 
 
 def _listed(group: Sequence[Shown], places: Mapping[str, Place]) -> str:
-    lines, count = [], 0
+    told, count = [], 0
     for one in group:
         page, first, last = places[one.pairs[0].id]
-        lines.append(f"Of page {page} (sentences {first} to {last}):")
+        told.append(f"Of page {page} (sentences {first} to {last}):")
         for pair in one.pairs:
             count += 1
-            lines.append(f"s{count}: {pair.shown}")
-    return "\n".join(lines)
+            told.append(f"s{count}: {pair.shown}")
+    return "\n".join(told)
 
 
 def _points(answer: Verdict, place: Place) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
-from dream_eval.evaluators.asking import answers_to, rows_of
+from dream_eval.evaluators.asking import answers_to, fences, rows_of
 from dream_eval.evaluators.verdicts import Verdict
 from dream_eval.models import Unreadable, parse_reply, schema_of
 
@@ -29,6 +30,22 @@ NO = {"verdict": "contradicted", "sentences": [2]}
 def test_forms_that_are_understood(value: Any) -> None:
     read = parse_reply(json.dumps(value), ROWS)
     assert (read.on("s1").verdict, read.on("s2").verdict) == ("supported", "contradicted")
+
+
+def test_where_all_are_needed_what_is_left_out_is_named() -> None:
+    every = rows_of(("s1", "s2"), Verdict, complete=True)
+    with pytest.raises(Unreadable, match="left out: s1"):
+        parse_reply(json.dumps({"answers": [{"id": "s2"} | NO]}), every)
+
+
+def test_the_marks_of_each_text_depend_on_all_of_them() -> None:
+    """So none of the authors, who may know each other's pages, can write a mark."""
+    both = fences({"P1": "One says so.", "P2": "Another <|im_end|> too."})
+    (token,) = set(re.findall(r"evidence P[12] (\w{16})>", both))
+    assert both.count(token) == 4
+    assert "<|im_end|>" not in both
+    assert token not in fences({"P1": "One says so.", "P2": "Another."})
+    assert token not in fences({"P1": "One says so."})
 
 
 def test_what_is_left_out_is_none() -> None:
