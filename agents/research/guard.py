@@ -25,6 +25,8 @@ _ROUNDS, _ROUND_S = 50, 0.05
 """How often, and how far apart, a tree that goes on forking is killed anew."""
 _SUBREAPER = 36
 """PR_SET_CHILD_SUBREAPER of Linux's prctl."""
+_starting = threading.Lock()
+"""Held while the command starts, so that its start and the end of everything do not miss each other."""
 
 
 def tree(root: int) -> dict[int, int]:
@@ -56,13 +58,21 @@ def _below() -> set[int]:
 def _kill_below() -> None:
     """Kill every process below this one, and what they start meanwhile."""
     for _ in range(_ROUNDS):
-        left = _below()
-        if not left:
-            return
-        for pid in left:
+        for pid in _below():
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
+        if not _any_child():
+            return
         time.sleep(_ROUND_S)
+
+
+def _any_child() -> bool:
+    """Whether a child lives, own or adopted; those that ended are let go. Cheaper by far than reading ``/proc``."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+        return True
+    return False
 
 
 def _watch(lifeline: int) -> None:
@@ -70,6 +80,7 @@ def _watch(lifeline: int) -> None:
     with contextlib.suppress(OSError):
         while os.read(lifeline, 1):
             pass
+    _starting.acquire()  # and never let go: nothing starts any more
     _kill_below()
     os.killpg(0, signal.SIGKILL)
 
@@ -84,9 +95,9 @@ def _adopt_orphans() -> None:
 def _tidy(lifeline: int) -> None:
     """Let what was left behind end, kill what does not, and say how many those were."""
     until = time.monotonic() + DRAIN_S
-    while (left := _below()) and time.monotonic() < until:
+    while (alive := _any_child()) and time.monotonic() < until:
         time.sleep(_ROUND_S)
-    if left:
+    if alive and (left := _below()):
         with contextlib.suppress(OSError):
             os.write(lifeline, str(len(left)).encode())
         _kill_below()
@@ -108,7 +119,8 @@ def main() -> None:
     # A handler and not SIG_IGN, which the command would inherit: the command may tidy up, the guard waits for it.
     signal.signal(signal.SIGTERM, lambda *_: None)
     try:
-        child = subprocess.Popen(command)
+        with _starting:
+            child = subprocess.Popen(command)
     except OSError as error:
         print(f"{command[0]}: {error.strerror}", file=sys.stderr)
         os._exit(127)

@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, Field, create_model
@@ -89,16 +90,20 @@ async def _sections(guide: Guide, task: Task, as_of: AsOf) -> list[tuple[str, li
     used: set[str] = set()
     sections = []
     for part, wish in list(zip(facets(task.prompt), searches(task.prompt), strict=True))[:PARTS]:
-        lines = await _section(guide, task, as_of, part, _shown(wish, reads, as_of, used))
+        lines = await _section(guide, task, as_of, part, _shown((part, wish), reads, as_of, used))
         used.update(line.found.text for line in lines)
         sections.append((part, lines))
     return sections
 
 
-def _shown(wish: str, reads: Sequence[Read], as_of: AsOf, used: set[str]) -> list[Candidate]:
-    """The best sentences on a part of the query; weak models take from the top of a list, so the best stand there."""
-    left = [found for found in candidates([wish], reads, as_of) if found.text not in used]
-    return sorted(left, key=lambda found: -found.score)[:LINES]
+def _shown(wishes: Sequence[str], reads: Sequence[Read], as_of: AsOf, used: set[str]) -> list[Candidate]:
+    """The best sentences for the first wish, filled up with those for the next. Weak models take from the top of a
+    list, so what speaks to the part itself stands there, before what speaks to the query's topic."""
+    ranked = [sorted(candidates([wish], reads, as_of), key=lambda found: -found.score) for wish in wishes]
+    left: dict[str, Candidate] = {}
+    for found in chain(*ranked):
+        left.setdefault(found.text, found)
+    return [found for text, found in left.items() if text not in used][:LINES]
 
 
 async def _section(guide: Guide, task: Task, as_of: AsOf, part: str, shown: Sequence[Candidate]) -> list[Line]:
