@@ -35,7 +35,12 @@ _SHARED = (
     click.option("--ledger", metavar="PATH", help="Ledger file [default: one a user]"),
     click.option("--budget-usd", type=float, metavar="USD", help="Most to spend on the whole run."),
     click.option("--budget-tokens", type=int, metavar="N", help="Most tokens for the whole run."),
-    click.option("-y", "--yes", is_flag=True, help="Do not ask before a download or an expensive run."),
+    click.option(
+        "-y",
+        "--yes",
+        is_flag=True,
+        help="Do not ask before a download or an expensive run; off a terminal nobody is asked.",
+    ),
 )
 _ONE = click.option(
     "--judge", metavar="NAME", help="provider/model, URL#model or local [default: DREAM_JUDGE, else local]"

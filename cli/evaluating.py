@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import click
 from rich.console import Console
 from rich.text import Text
 
@@ -26,6 +25,7 @@ from ..runs.ready import check_plan, check_ready
 from ..runs.rehearsal import rehearse
 from ..runs.shards import Cluster
 from ..runs.summary import gate_codes
+from . import expect
 from .expect import REHEARSED, costly, show_plan, start_lines
 from .live import shown_cost, watching
 from .session import run_stoppable
@@ -51,6 +51,8 @@ class Manner:
     otel: bool = False
     ray: Cluster | None = None
     """On this cluster."""
+    file: str | None = None
+    """That says what is asked."""
 
     @property
     def replay(self) -> bool:
@@ -66,6 +68,8 @@ def evaluate_and_show(ask: Ask, manner: Manner) -> int:
     if not manner.plan:
         check_ready(ask, replay=manner.replay, ray=manner.ray)
     plan = plan_of(ask)
+    if manner.file is not None:
+        console.print(Text(one_line(f"as {manner.file} asks:")), soft_wrap=True)
     if manner.plan:
         rehearsal = rehearse(ask) if 0 < plan.left <= REHEARSED else None
         show_plan(console, ask, plan_of(ask, rehearsal), rehearsal)
@@ -115,11 +119,7 @@ def make_console(*, aside: bool = False) -> Console:
 
 def go_on(plan: Plan) -> bool:
     """Ask a person at a terminal before a download or an expensive run; without a terminal nobody is asked."""
-    if not (costly(plan) or (plan.left and plan.download)) or not all(
-        end is not None and end.isatty() for end in (sys.stdin, sys.stdout)
-    ):
-        return True
-    return click.confirm("Go on?", default=True)
+    return expect.go_on(ask=costly(plan) or bool(plan.left and plan.download))
 
 
 def read_gates(given: Sequence[str]) -> dict[str, float]:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Collection, Iterable
+
+import click
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ..errors import UserError
 from ..ledger import Kind
+from ..models import is_local
 from ..models.prices import prices_as_of
+from ..models.providers import parse_judge
 from ..runs.ask import Ask
 from ..runs.plan import DEFAULTS, HIGH, LOW, Piece, Plan, Span
 from ..runs.rehearsal import Rehearsal
@@ -15,6 +22,8 @@ from .text import one_line
 
 ASK_ABOVE_USD = 2.0
 """Expected price (its upper end) from which a person at a terminal is asked first."""
+SHOWN = 5
+"""Systems that are named."""
 REHEARSED = 400
 """Units left up to which it is looked up what the ledger would answer."""
 
@@ -35,6 +44,7 @@ def head_lines(ask: Ask, plan: Plan) -> list[str]:
     shard = f"part {ask.shard[0]} of {ask.shard[1]}: " if ask.shard else ""
     lines = [
         f"{shard}{' × '.join(counts)} = {_many(plan.units, 'unit')}",
+        f"{'system' if len(systems) == 1 else 'systems'} {_some(systems)} · into {ask.folder}",
         f"{', '.join(ask.metrics)} · judge {', '.join(ask.judges)} · mode {ask.mode} · "
         f"search {', '.join(ask.search)} · as of {ask.as_of or 'today'}",
     ]
@@ -43,6 +53,11 @@ def head_lines(ask: Ask, plan: Plan) -> list[str]:
     elif plan.done:
         lines.append(f"{plan.done} of {plan.units} units stand already in {ask.folder}; the rest is done now")
     return lines
+
+
+def _some(names: Collection[str]) -> str:
+    shown = ", ".join(sorted(names)[:SHOWN])
+    return f"{shown} and {len(names) - SHOWN} more" if len(names) > SHOWN else shown
 
 
 def expected_line(plan: Plan) -> str:
@@ -61,8 +76,44 @@ def start_lines(ask: Ask, plan: Plan) -> list[str]:
     if plan.left:
         lines.append(expected_line(plan))
     if plan.left and plan.download:
-        lines.append(f"first: {plan.download}")
+        lines.append(first_line(plan.download))
     return lines
+
+
+def first_line(download: str) -> str:
+    """What is fetched before anything else, and how to do without."""
+    return f"first: {download}, once; to do without it, name another judge (--judge PROVIDER/MODEL or DREAM_JUDGE)"
+
+
+def download_line(judge: str) -> str | None:
+    """The same for a judge; None when nothing is fetched."""
+    if not is_local(judge):
+        return None
+    from ..models.local import embedded_status
+
+    status = embedded_status()
+    if status.path is not None or not status.bytes_to_fetch:
+        return None
+    return first_line(f"the embedded judge is fetched ({status.bytes_to_fetch / 1e9:.2f} GB)")
+
+
+def missing_keys(judges: Iterable[str]) -> list[str]:
+    """A line for each judge whose key is not set: a plan needs none, what it plans does."""
+    lines = []
+    for name in judges:
+        try:
+            if not is_local(name):
+                parse_judge(name).key()
+        except UserError as error:
+            lines.append(f"not ready: {error}")
+    return lines
+
+
+def go_on(*, ask: bool) -> bool:
+    """``ask`` a person at a terminal whether to go on; without a terminal nobody is asked."""
+    if not ask or not all(end is not None and end.isatty() for end in (sys.stdin, sys.stdout)):
+        return True
+    return click.confirm("Go on?", default=True)
 
 
 def show_plan(console: Console, ask: Ask, plan: Plan, rehearsal: Rehearsal | None) -> None:
@@ -83,7 +134,9 @@ def show_plan(console: Console, ask: Ask, plan: Plan, rehearsal: Rehearsal | Non
     if any(piece.basis != DEFAULTS for piece in plan.pieces):
         _say(console, "n by this judge: the quartiles of so many pieces that the ledger has seen.", dim=True)
     if plan.download:
-        _say(console, f"first: {plan.download}")
+        _say(console, first_line(plan.download))
+    for line in missing_keys(ask.judges):
+        _say(console, line)
 
 
 def _show_judge(console: Console, ask: Ask, plan: Plan, judge: str) -> None:

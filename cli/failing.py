@@ -42,6 +42,9 @@ def explain(error: BaseException) -> int:
     if isinstance(error, OSError):
         say(f"{error.filename or 'file'}: {error.strerror or error}")
         return 1
+    if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":  # bytes of a file's name
+        say("a file's name or an option is not UTF-8: rename the file, or type the option anew")
+        return 2
     traceback.print_exception(error)
     say(f"unexpected {type(error).__name__}: {error} (this is a bug in dream-eval; the lines above say where)")
     return 1

@@ -27,6 +27,7 @@ from ..studies.pool import pool_runs
 from ..tools import open_toolbox
 from .comparing import show_tables
 from .evaluating import make_console
+from .expect import download_line
 from .session import run_stoppable
 
 DAY = AsOf(day=dt.date(2000, 1, 1), given=False)
@@ -50,6 +51,8 @@ def human_and_show(
     console = make_console()
     labels = sample(load_labels(path, kind=kind), most=most, part=part, seed=seed)
     name, book = judge or default_judge(), Path(ledger) if ledger else default_ledger()
+    if first := download_line(name):
+        print(first, file=sys.stderr)
 
     async def work(control: Control) -> HumanStudy:
         return await _ask(labels, name, book, plain, control, quiet=to is not None)

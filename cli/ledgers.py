@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -15,6 +16,8 @@ from ..runs.store import RunFolder
 from .evaluating import make_console, totals_line
 from .text import one_line, printable
 
+WIDE = 72
+"""Columns of a terminal from which all of the table is shown."""
 SHOWN = 4000
 """Characters of a request or an answer that are printed."""
 
@@ -32,11 +35,17 @@ def show_runs(*, ledger: str | None) -> int:
     if not path.exists():
         _say(console, f"{path}: no ledger yet; the first evaluation makes it")
         return 0
-    table = Table(header_style="bold", pad_edge=False)
-    for name in ("run", "started (UTC)", "calls", "reused", "failed", "tokens", "cost"):
-        table.add_column(name, justify="left" if name in ("run", "started (UTC)") else "right", no_wrap=name == "run")
+    table = Table(header_style="bold", pad_edge=False, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+    wide = console.width >= WIDE
+    for name in ("run", "started (UTC)", "calls", *(("reused", "failed") if wide else ()), "tokens", "cost"):
+        table.add_column(
+            name,
+            justify="left" if name in ("run", "started (UTC)") else "right",
+            no_wrap=name != "run",
+            overflow="fold",
+        )
     for run in list_runs(path):
-        table.add_row(Text(one_line(run.name)), f"{run.started:%Y-%m-%d %H:%M}", *_sums(run.totals))
+        table.add_row(Text(one_line(run.name)), f"{run.started:%Y-%m-%d %H:%M}", *_sums(run.totals, wide=wide))
     console.print(table)
     return 0
 
@@ -84,10 +93,11 @@ def import_one(file: str, *, ledger: str | None) -> int:
     return 0
 
 
-def _sums(totals: Totals) -> tuple[str, ...]:
+def _sums(totals: Totals, *, wide: bool) -> tuple[str, ...]:
     cost = "unknown" if totals.cost_usd is None else f"${totals.cost_usd:.4f}"
     tokens = totals.prompt_tokens + totals.completion_tokens
-    return str(totals.made), str(totals.reused), str(totals.failed), f"{tokens:,}", cost
+    others = (str(totals.reused), str(totals.failed)) if wide else ()
+    return str(totals.made), *others, f"{tokens:,}", cost
 
 
 def _call_line(call: CallInfo) -> str:

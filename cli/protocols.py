@@ -19,6 +19,7 @@ from ..runs.cases import read_query, read_task, task_of
 from ..runs.control import Control
 from ..runs.making import Wish, make_protocol
 from .evaluating import make_console, totals_line
+from .expect import download_line
 from .live import showing
 from .rubric_text import rubric_problems, shown_rubric
 from .session import run_stoppable
@@ -51,6 +52,8 @@ def create_and_show(
         budget_usd=rest["budget_usd"],
         budget_tokens=rest["budget_tokens"],
     )
+    if first := download_line(name):
+        console.print(Text(first), soft_wrap=True)
     protocol, totals = _make(wish, out, console)
     print_protocol(console, protocol)
     console.print(Text(one_line(totals_line(totals))), soft_wrap=True)

@@ -44,7 +44,7 @@ def run_and_show(
     wishes = wishes.changed(changes)
     ask = wishes.ask(shard=checked.shard(shard), command=resume_command())
     ray = checked.cluster(engine, ray_address)
-    return evaluate_and_show(ask, Manner(**manner, gates=wishes.fail_under, ray=ray))
+    return evaluate_and_show(ask, Manner(**manner, gates=wishes.fail_under, ray=ray, file=_file(file)))
 
 
 def _wishes(file: str | None, *, any_system: bool) -> tuple[Wishes, Path]:
@@ -54,6 +54,10 @@ def _wishes(file: str | None, *, any_system: bool) -> tuple[Wishes, Path]:
         return Wishes().located(Path(), default=Path.cwd().name), Path()
     path = Path(file or FILE)
     return load_wishes(path), path.parent
+
+
+def _file(file: str | None) -> str | None:
+    return file or (FILE if Path(FILE).exists() else None)
 
 
 def _meant(options: dict[str, Any]) -> dict[str, Any]:

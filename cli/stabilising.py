@@ -14,14 +14,14 @@ from ..errors import UserError
 from ..runs.api import prepare
 from ..runs.ask import Ask
 from ..runs.data import Exit, RunState
-from ..runs.plan import plan_of
+from ..runs.plan import Plan, plan_of
 from ..runs.ready import check_ready
 from ..studies.output import latex, markdown
 from ..studies.stability import study_stability
 from ..studies.stability_tables import stability_tables
 from .comparing import show_tables
 from .evaluating import Manner, closing, go_on, make_console, run
-from .expect import start_lines
+from .expect import expected_line, missing_keys, start_lines
 from .text import one_line
 
 OUT = "dream-runs/stability"
@@ -35,8 +35,11 @@ def stability_and_show(paths: Sequence[str], *, difference: float, to: str | Non
         raise UserError("give either run folders or reports, not both")
     if not runs:
         asks, yes, plan = makings(paths, **wishes)
-        code = _make(asks, console, plan=plan, yes=yes)
-        if code != Exit.DONE or plan:
+        if plan:
+            _show_plans(asks, console)
+            return Exit.DONE
+        code = _make(asks, console, yes=yes)
+        if code != Exit.DONE:
             return code
         runs = [ask.folder for ask in asks]
     found = study_stability(runs, difference=difference)
@@ -81,14 +84,38 @@ def makings(
     return asks, yes, plan
 
 
-def _make(asks: Sequence[Ask], console: Console, *, plan: bool, yes: bool) -> Exit:
+def _show_plans(asks: Sequence[Ask], console: Console) -> None:
+    """Each making once, those that take the same together, then all of them."""
+    plans = [plan_of(ask) for ask in asks]
+    blocks: dict[tuple[str, ...], list[int]] = {}
+    for number, (ask, plan) in enumerate(zip(asks, plans, strict=True), 1):
+        lines = tuple(line.replace(str(ask.folder), f"{ask.folder.parent}/making-N") for line in start_lines(ask, plan))
+        blocks.setdefault(lines, []).append(number)
+    for lines, numbers in blocks.items():
+        each = " and ".join(map(str, numbers)) if len(numbers) < 3 else f"{numbers[0]} to {numbers[-1]}"
+        title = f"makings {each} of {len(asks)}, each" if len(numbers) > 1 else f"making {each} of {len(asks)}"
+        console.print(Text(title, style="bold"))
+        for line in lines:
+            console.print(Text(one_line(line)), soft_wrap=True)
+    whole = Plan(
+        units=sum(plan.units for plan in plans),
+        done=sum(plan.done for plan in plans),
+        pieces=tuple(piece for plan in plans for piece in plan.pieces),
+        seconds=sum(plan.seconds for plan in plans),
+    )
+    if len(asks) > 1 and whole.left:
+        console.print(Text(f"all {len(asks)} makings, {whole.left} units", style="bold"))
+        console.print(Text(one_line(expected_line(whole))), soft_wrap=True)
+    for line in missing_keys(asks[0].judges):
+        console.print(Text(one_line(line)), soft_wrap=True)
+
+
+def _make(asks: Sequence[Ask], console: Console, *, yes: bool) -> Exit:
     for number, ask in enumerate(asks, 1):
         before = plan_of(ask)
         console.print(Text(f"making {number} of {len(asks)}", style="bold"))
         for line in start_lines(ask, before):
             console.print(Text(one_line(line)), soft_wrap=True)
-        if plan:
-            continue
         check_ready(ask)
         if not (yes or go_on(before)):
             return Exit.INTERRUPTED

@@ -51,8 +51,13 @@ Examples:
 @click.option("--reasoning", type=int, metavar="N", help="Reasoning questions of a new protocol.")
 @click.option("--out", metavar="DIR", help="Where the runs go [default: dream-runs/stability]")
 @click.option("--budget-usd", type=float, metavar="USD", help="Most to spend on each making.")
-@click.option("--plan", is_flag=True, help="Say what it takes, and do nothing.")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask before a download or an expensive study.")
+@click.option("--plan", is_flag=True, help="Say what it takes, and do nothing; no key is needed.")
+@click.option(
+    "-y",
+    "--yes",
+    is_flag=True,
+    help="Do not ask before a download or an expensive study; off a terminal nobody is asked.",
+)
 def command(paths: tuple[str, ...], difference: float, to: str | None, **wishes: Any) -> int:
     """Say how far scores move when only chance, the protocol, the claim list or the judge changes.
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ..studies.sheet import Sheet
 
 Decorated = Callable[..., Any]
-ASK_ABOVE_USD = 2.0
 
 
 def study_options(function: Decorated) -> Decorated:
@@ -40,7 +39,12 @@ def study_options(function: Decorated) -> Decorated:
             click.option("--budget-usd", type=float, metavar="USD", help="Most to spend on the study."),
             click.option("--budget-tokens", type=int, metavar="N", help="Most tokens for the study."),
             click.option("--plan", "plan_only", is_flag=True, help="Write the data set, say what it takes, and stop."),
-            click.option("-y", "--yes", is_flag=True, help="Do not ask before a download or an expensive study."),
+            click.option(
+                "-y",
+                "--yes",
+                is_flag=True,
+                help="Do not ask before a download or an expensive study; off a terminal nobody is asked.",
+            ),
         ]
     ):
         function = option(function)
@@ -105,8 +109,12 @@ class Wishes:
     yes: bool
 
     def folder(self, study: str) -> Path:
-        """Where the study's files go."""
-        return Path(self.out) if self.out else Path("dream-runs") / f"study-{study}"
+        """Where the study's files go. Raises UserError for a folder that holds what no study wrote."""
+        from ..studies.sheet import check_folder
+
+        out = Path(self.out) if self.out else Path("dream-runs") / f"study-{study}"
+        check_folder(out)
+        return out
 
 
 def setup_of(wishes: Wishes, *, demo: bool, as_of: dt.date | None, **more: Any) -> Setup:
@@ -245,6 +253,7 @@ def conduct(
     from ..runs.files import short_digest
     from ..studies.harness import open_bench
     from .evaluating import make_console, resume_command, totals_line
+    from .expect import download_line, missing_keys
     from .failing import say as warn
     from .printing import say
     from .session import run_stoppable
@@ -255,7 +264,11 @@ def conduct(
         say(console, line)
     say(console, expected.line())
     setup.described()  # a corpus that is not there is said before anything is paid
+    if first := download_line(setup.judge):
+        say(console, first)
     if wishes.plan_only:
+        for line in missing_keys([setup.judge]):
+            say(console, line)
         return 0
     if not setup.embedded:
         parse_judge(setup.judge).key()
@@ -291,15 +304,7 @@ def _progress(line: str) -> None:
 
 def _go_on(setup: Setup, expected: Estimate) -> bool:
     """Ask a person at a terminal before a download or an expensive study; without a terminal nobody is asked."""
-    download = False
-    if setup.embedded:
-        from ..models.local import embedded_status
+    from .expect import ASK_ABOVE_USD, download_line, go_on
 
-        status = embedded_status()
-        download = status.path is None and bool(status.bytes_to_fetch)
-        if download:
-            print(f"first: the embedded judge is fetched ({status.bytes_to_fetch / 1e9:.2f} GB)")
     costly = expected.usd is not None and expected.usd > ASK_ABOVE_USD
-    if not (costly or download) or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return True
-    return click.confirm("Go on?", default=True)
+    return go_on(ask=costly or download_line(setup.judge) is not None)

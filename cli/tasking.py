@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-import click
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -43,7 +41,7 @@ from ..tasks import output as files
 from ..tasks.account import Account, CellAccount
 from ..tasks.data import Fate
 from .evaluating import make_console, resume_command, totals_line
-from .expect import ASK_ABOVE_USD
+from .expect import ASK_ABOVE_USD, download_line, go_on, missing_keys
 from .live import duration, showing
 from .printing import print_json, say
 from .session import run_stoppable
@@ -88,10 +86,14 @@ def generate_and_show(
         keep=keep,
     )
     place, other = Path(out), Path(peer) if peer else None
-    files.check_free(place, other)
+    if not plan:
+        files.check_free(place, other)
     order = files.since_first_start(place, order)
     usd = _expect(console, order, whole=plan)
+    if first := download_line(order.judge):
+        say(console, first)
     if plan:
+        _say_what_stands_in_the_way(console, order, place, other)
         return Exit.DONE
     if not (yes or _go_on(order, usd)):
         return Exit.INTERRUPTED
@@ -101,6 +103,15 @@ def generate_and_show(
     _show(console, made)
     _closing(console, made, place, other, written=written)
     return Exit.COVERAGE if not written else Exit.DONE if made.check.filters else Exit.GATE
+
+
+def _say_what_stands_in_the_way(console: Console, order: Order, place: Path, other: Path | None) -> None:
+    for line in missing_keys([order.judge]):
+        say(console, line)
+    try:
+        files.check_free(place, other)
+    except UserError as error:
+        say(console, f"not ready: {error}")
 
 
 class _Watched(Watch):
@@ -179,21 +190,7 @@ def _plan_table(found: Plan) -> Table:
 
 def _go_on(order: Order, usd: float | None) -> bool:
     """Ask a person at a terminal before a download or an expensive run; without a terminal nobody is asked."""
-    costly = usd is not None and usd > ASK_ABOVE_USD
-    if not (costly or _must_download(order)):
-        return True
-    if not all(end is not None and end.isatty() for end in (sys.stdin, sys.stdout)):
-        return True
-    return click.confirm("Go on?", default=True)
-
-
-def _must_download(order: Order) -> bool:
-    if not is_local(order.judge):
-        return False
-    from ..models.local import embedded_status
-
-    status = embedded_status()
-    return status.path is None and bool(status.bytes_to_fetch)
+    return go_on(ask=(usd is not None and usd > ASK_ABOVE_USD) or download_line(order.judge) is not None)
 
 
 def _show(console: Console, made: Generated) -> None:

@@ -48,7 +48,12 @@ tasks are written), 10 the filter does not filter: known-easy tasks were kept or
 @click.option("--ledger", metavar="PATH", help="Ledger file [default: one a user]")
 @click.option("--budget-usd", type=float, metavar="USD", help="Most to spend on the whole run.")
 @click.option("--budget-tokens", type=int, metavar="N", help="Most tokens for the whole run.")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask before a download or an expensive run.")
+@click.option(
+    "-y",
+    "--yes",
+    is_flag=True,
+    help="Do not ask before a download or an expensive run; off a terminal nobody is asked.",
+)
 def generate(**wishes: Any) -> int:
     """Make research tasks: invented people of each domain write candidates, and what needs no research goes.
 

@@ -10,10 +10,13 @@ from pathlib import Path
 from pydantic import Field
 
 from ..core import Frozen, Interval, Json
+from ..errors import UserError
 from ..ledger import Totals
 from ..runs.files import write_atomic
 
 WIDTH = 80
+OURS = frozenset({"data", "results.json", "units.jsonl", "study.md", "ratings.jsonl", "plots"})
+"""What a study's folder holds."""
 
 
 class Table(Frozen):
@@ -96,6 +99,18 @@ class Sheet(Frozen):
 
 def _known(known: Known) -> tuple[str, ...]:
     return (known.what, known.paper, known.grade, known.ours, known.source)
+
+
+def check_folder(out: Path) -> None:
+    """Raises UserError for a folder that holds anything and no study: its files are somebody else's."""
+    try:
+        found = sorted(path.name for path in out.iterdir())
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise UserError(f"--out {out}: cannot be used as a study's folder ({error.strerror or error})") from None
+    if "units.jsonl" not in found and (strange := [name for name in found if name not in OURS]):
+        raise UserError(f"--out {out}: holds {strange[0]} and no study: name a new or an empty folder")
 
 
 def save(sheet: Sheet, units: Sequence[Json], out: Path) -> list[Path]:

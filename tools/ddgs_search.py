@@ -174,5 +174,17 @@ def region_of(language: str | None) -> str:
 
 
 def _cause(error: Exception) -> str:
+    """What went wrong in a few words; the package nests errors of its own, of the client and of its TLS library."""
     text = re.sub(r"https?://\S+", "…", str(error))
-    return "timed out" if "timed out" in text.lower() or "timeout" in text.lower() else f"ddgs: {text[:160]}"
+    return next((plain for sign, plain in _PLAIN.items() if sign in text.lower()), f"ddgs: {text[:160]}")
+
+
+_PLAIN = {
+    "timed out": "timed out",
+    "timeout": "timed out",
+    "resolving dns": "its name does not resolve: is there a network?",
+    "dnserror": "its name does not resolve: is there a network?",
+    "connection refused": "connection refused",
+    "certificate": "its certificate is not trusted here",
+}
+"""A sign in an error's text, and what it means."""

@@ -6,13 +6,15 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
 import click
 import pytest
 from dream_eval.cli import VERBS, command, run
+from dream_eval.cli.failing import explain
 
 DREAM = [sys.executable, "-c", "from dream_eval.cli import main; main()"]
 
@@ -196,3 +198,94 @@ def test_importing_the_package_loads_nothing_heavy_and_names_work() -> None:
     assert done.stdout.splitlines() == ["[]", "dream_eval.runs.api Task"], done.stderr
     with pytest.raises(AttributeError, match="nosuch"):
         __import__("dream_eval").nosuch  # noqa: B018
+
+
+Plan = Callable[..., str]
+
+
+@pytest.fixture
+def plan(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Plan:
+    """Ask for a plan in a folder with a report, without any key, and say what is printed."""
+    (tmp_path / "a.md").write_text(REPORT)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+    def planned(*args: str) -> str:
+        code = run([*args, "--plan", "--judge", "openai/gpt-5-mini", "--ledger", str(tmp_path / "l.sqlite")])
+        out, err = capsys.readouterr()
+        assert code == 0, err
+        return out
+
+    return planned
+
+
+def test_a_plan_names_systems_folder_and_the_key_that_is_missing(plan: Plan) -> None:
+    for args in (("evaluate", "a.md", "--query", "q"), ("study", "time"), ("tasks", "generate")):
+        assert "not ready: openai/gpt-5-mini needs a key in the environment variable OPENAI_API_KEY" in plan(*args)
+    assert "system a · into dream-runs/" in plan("evaluate", "a.md", "--query", "q")
+
+
+def test_a_plan_of_tasks_is_made_beside_a_file_of_others(plan: Plan, tmp_path: Path) -> None:
+    (tmp_path / "tasks.jsonl").write_text("{}\n")
+    assert "not ready: tasks.jsonl stands there and was not made by this command" in plan("tasks", "generate")
+    assert (tmp_path / "tasks.jsonl").read_text() == "{}\n"
+
+
+def test_makings_that_take_the_same_are_planned_once_with_their_sum(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.md").write_text(REPORT)
+    monkeypatch.chdir(tmp_path)
+    assert run(["study", "stability", "a.md", "--query", "q", "--makings", "3", "--metrics", "wq", "--plan"]) == 0
+    out = capsys.readouterr().out
+    assert out.count("1 report × 1 metric") == 1
+    assert "makings 1 to 3 of 3, each" in out
+    assert "all 3 makings, 9 units" in out
+
+
+def test_a_study_fills_no_folder_of_somebody_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    assert run(["study", "corruption", "--plan", "--out", str(tmp_path)]) == 2
+    assert f"--out {tmp_path}: holds notes.txt and no study: name a new or an empty folder" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+    own = str(tmp_path / "own")
+    assert (
+        run(["study", "corruption", "--plan", "--out", own])
+        == run(["study", "corruption", "--plan", "--out", own])
+        == 0
+    )
+
+
+@pytest.mark.parametrize("width", [80, 60])
+def test_no_date_is_wrapped_in_the_list_of_runs(
+    width: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dream_eval.ledger import Ledger, list_runs
+
+    with Ledger.open(tmp_path / "l.sqlite", run="a-run-with-a-name-of-some-length"):
+        pass
+    begun = next(iter(list_runs(tmp_path / "l.sqlite"))).started
+    monkeypatch.setenv("COLUMNS", str(width))
+    assert run(["ledger", "show", "--ledger", str(tmp_path / "l.sqlite")]) == 0
+    out = capsys.readouterr().out
+    assert f"{begun:%Y-%m-%d %H:%M}" in out
+    assert max(map(len, out.splitlines())) <= width
+
+
+def test_a_download_is_said_before_it_begins_with_the_way_round_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dream_eval.cli.expect import download_line
+    from dream_eval.models import local
+
+    status = local.embedded_status()
+    monkeypatch.setattr(local, "embedded_status", lambda: replace(status, path=None, bytes_to_fetch=1_120_000_000))
+    assert download_line("openai/gpt-5-mini") is None
+    said = download_line("local") or ""
+    assert "1.12 GB" in said
+    assert "--judge PROVIDER/MODEL or DREAM_JUDGE" in said
+
+
+def test_a_name_that_is_not_utf_8_is_a_mistake_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(UnicodeEncodeError) as caught:
+        "b\udcfe.md".encode()
+    assert explain(caught.value) == 2
+    assert capsys.readouterr().err.startswith("dream: a file's name or an option is not UTF-8: rename the file")

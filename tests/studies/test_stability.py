@@ -140,7 +140,7 @@ def test_the_command_makes_its_runs(tmp_path: Path, capsys: pytest.CaptureFixtur
         more = ["--metrics", "wq", "--repeats", "2", "--out", str(tmp_path / "out"), "-y"]
         assert run([*base, *more, "--plan"]) == 0
         assert chat.requests == []
-        assert "making 2 of 2" in capsys.readouterr().out
+        assert "makings 1 and 2 of 2, each" in capsys.readouterr().out
         assert run([*base, *more]) == 0, capsys.readouterr()
     shown = capsys.readouterr().out
     assert "Writing quality (wq)" in shown
