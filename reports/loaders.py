@@ -136,7 +136,7 @@ def _records(data: bytes, path: Path, suffix: str) -> Iterator[Loose]:
     elif suffix in (".html", ".htm", ".xhtml") or _HTML_START.match(text[:2000].lstrip("\ufeff")):
         yield _named(_html(text.lstrip("\ufeff"), path), path)
     else:
-        yield _named(Loose(text.replace("\r\n", "\n").replace("\r", "\n")), path)  # as Python's text mode reads it
+        yield _named(Loose(text), path)
 
 
 def _json(text: str, path: Path, suffix: str) -> Iterator[Loose]:
