@@ -73,7 +73,7 @@ def test_bad_ratings(write_run: Write, tmp_path: Path) -> None:
     path = tmp_path / "r.csv"
     for score in ("good", "nan", "1e999"):
         path.write_text(f"task,system,score\nt1,a,{score}\n")
-        with pytest.raises(InputError, match=r"r\.csv:1 \(score\): must be a number"):
+        with pytest.raises(InputError, match=r"r\.csv:2 \(score\): must be a number"):
             load_scores(path)
     path.write_text("task,system,score\nt1,,3\n")
     with pytest.raises(InputError, match=r"\(system\): is missing"):
