@@ -37,7 +37,7 @@ class Rates:
     """What one piece of work takes, in calls and tokens."""
 
     labels: float
-    """Calls a claim of Factuality: passages that are labelled."""
+    """Calls a claim of Factuality: one, or one a passage that is labelled."""
     label_prompt: int
     label_new: int
     page_prompt: int
@@ -53,8 +53,8 @@ class Rates:
 
 EMBEDDED = Rates(2.5, 240, 17, 350, 25, 0, 150, 27, 14)
 """As measured on the demo: 8 claims a report, short pages."""
-HOSTED = Rates(4.5, 450, 25, 2500, 60, 70, 250, 30, 20)
-"""Longer passages, and whole pages where they fit."""
+HOSTED = Rates(1, 1400, 110, 2500, 60, 70, 250, 30, 20)
+"""Longer passages, all of a claim in one call, and whole pages where they fit."""
 
 
 @dataclass(frozen=True)
