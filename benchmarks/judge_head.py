@@ -4,7 +4,7 @@
 
 ``LABELS``: labelled pairs of passages in any format that ``dream study human`` reads, one set a file. Every pair is
 asked the product's own two questions; with ``--ledger`` answers are kept, and a second run asks nothing. A multinomial
-logistic regression with a strong L2 penalty is fitted on standardised signs; labels of one set weigh the same, sets
+logistic regression with a strong L2 penalty is fitted on standardised log-odds; labels of one set weigh the same, sets
 weigh by the root of their size. Prints balanced accuracy (guessing: 0.33) by 5-fold cross-validation over groups that
 belong together, and with one set left out of the fit at a time, then the table to copy. Code's rules in front take no
 part.
@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 from dream_eval.evaluators.base import Settings
-from dream_eval.evaluators.small_judge import LEAD, signs_of
+from dream_eval.evaluators.small_judge import LEAD, odds_of
 from dream_eval.evaluators.stances import Stance
 from dream_eval.ledger import Ledger
 from dream_eval.models import ChatModel, open_model
@@ -29,19 +29,19 @@ from dream_eval.studies.labels import LabelSet, Pair, load_labels, sample
 from scipy.optimize import minimize
 
 STANCES = (Stance.SUPPORTS, Stance.REFUTES, Stance.NEITHER)
-PENALTY = 10.0
+PENALTY = 3.0
 FOLDS, ROUNDS = 5, 10
 
 Array = np.ndarray[Any, Any]
 
 
 async def measured(labels: LabelSet, judge: ChatModel) -> list[tuple[tuple[float, ...], int, str]]:
-    """(signs, place of the label in ``STANCES``, group) of each pair with one of the three labels."""
+    """(log-odds, place of the label in ``STANCES``, group) of each pair with one of the three labels."""
     window, found = Settings().fit(judge).window, []
     for pair in labels.examples:
         if isinstance(pair, Pair) and pair.label in STANCES:
-            signs, _ = await signs_of(pair.claim, nearest(pair, window), judge)
-            found.append((astuple(signs), STANCES.index(Stance(pair.label)), pair.group))
+            odds, _ = await odds_of(pair.claim, nearest(pair, window), judge)
+            found.append((astuple(odds), STANCES.index(Stance(pair.label)), pair.group))
     return found
 
 
@@ -55,10 +55,10 @@ def weights_of(labels: Array, sets: Array) -> Array:
     return weights * len(labels) / weights.sum()
 
 
-def fitted(signs: Array, labels: Array, sets: Array) -> Array:
-    """Rows of (constant, weights) by stance, less those of *neither*, for signs as they are."""
-    mean, spread = signs.mean(0), signs.std(0) + 1e-6
-    inputs = np.hstack([np.ones((len(signs), 1)), (signs - mean) / spread])
+def fitted(odds: Array, labels: Array, sets: Array) -> Array:
+    """Rows of (constant, weights) by stance, less those of *neither*, for log-odds as they are."""
+    mean, spread = odds.mean(0), odds.std(0) + 1e-6
+    inputs = np.hstack([np.ones((len(odds), 1)), (odds - mean) / spread])
     wanted, weights = np.eye(len(STANCES))[labels], weights_of(labels, sets)
 
     def loss(flat: Array) -> tuple[float, Array]:
@@ -77,10 +77,10 @@ def fitted(signs: Array, labels: Array, sets: Array) -> Array:
     return table - table[STANCES.index(Stance.NEITHER)]
 
 
-def said(table: Array, signs: Array) -> Array:
+def said(table: Array, odds: Array) -> Array:
     """The label with the highest sum; *refutes* must lead, as in the product."""
     lead = np.array([LEAD if stance is Stance.REFUTES else 0.0 for stance in STANCES])
-    return np.argmax(table[:, 0] + signs @ table[:, 1:].T - lead, axis=1)
+    return np.argmax(table[:, 0] + odds @ table[:, 1:].T - lead, axis=1)
 
 
 def balanced(labels: Array, given: Array) -> float:
@@ -88,7 +88,7 @@ def balanced(labels: Array, given: Array) -> float:
     return float(np.mean([(given[labels == one] == one).mean() for one in np.unique(labels)]))
 
 
-def cross_validated(signs: Array, labels: Array, sets: Array, groups: Array) -> dict[str, list[float]]:
+def cross_validated(odds: Array, labels: Array, sets: Array, groups: Array) -> dict[str, list[float]]:
     """Set to balanced accuracy, one value a round."""
     found: dict[str, list[float]] = {str(name): [] for name in np.unique(sets)}
     names = np.unique(groups)
@@ -98,23 +98,23 @@ def cross_validated(signs: Array, labels: Array, sets: Array, groups: Array) -> 
         given = np.zeros(len(labels), int)
         for one in range(FOLDS):
             out = fold == one
-            given[out] = said(fitted(signs[~out], labels[~out], sets[~out]), signs[out])
+            given[out] = said(fitted(odds[~out], labels[~out], sets[~out]), odds[out])
         for name in found:
             found[name].append(balanced(labels[sets == name], given[sets == name]))
     return found
 
 
-def report(signs: Array, labels: Array, sets: Array, groups: Array) -> None:
+def report(odds: Array, labels: Array, sets: Array, groups: Array) -> None:
     """Print the figures and the table."""
-    rounds = cross_validated(signs, labels, sets, groups)
+    rounds = cross_validated(odds, labels, sets, groups)
     for name in np.unique(sets):
         own = sets == name
         counts = ", ".join(f"{stance} {(labels[own] == place).sum()}" for place, stance in enumerate(STANCES))
         others = (
-            balanced(labels[own], said(fitted(signs[~own], labels[~own], sets[~own]), signs[own])) if any(~own) else 0
+            balanced(labels[own], said(fitted(odds[~own], labels[~own], sets[~own]), odds[own])) if any(~own) else 0
         )
         print(f"{name}: {counts}; cross-validated {np.mean(rounds[str(name)]):.3f}, fitted on the others {others:.3f}")
-    for stance, row in zip(STANCES, fitted(signs, labels, sets), strict=True):
+    for stance, row in zip(STANCES, fitted(odds, labels, sets), strict=True):
         print(f"{stance}: ({', '.join(f'{value:.2f}' for value in row)})")
 
 
@@ -132,8 +132,8 @@ async def main() -> None:
             for path in asked.labels:
                 labels = sample(load_labels(path, kind="passage"), most=asked.most)
                 rows += [(*row, path.name) for row in await measured(labels, judge)]
-    signs, labels, groups, sets = (np.array(column) for column in zip(*rows, strict=True))
-    report(signs, labels, sets, np.char.add(np.char.add(sets, ":"), groups))
+    odds, labels, groups, sets = (np.array(column) for column in zip(*rows, strict=True))
+    report(odds, labels, sets, np.char.add(np.char.add(sets, ":"), groups))
 
 
 if __name__ == "__main__":

@@ -9,16 +9,7 @@ import pytest
 from dream_eval.core import Coverage, Outcome, Task
 from dream_eval.evaluators import make_claims
 from dream_eval.evaluators.kic import statement_of
-from dream_eval.evaluators.small_judge import (
-    HEAD,
-    LEAD,
-    NEARLY,
-    Signs,
-    changed_figure,
-    decided,
-    same_words,
-    shared_phrases,
-)
+from dream_eval.evaluators.small_judge import HEAD, LEAD, NEARLY, Odds, changed_figure, decided, same_words
 from dream_eval.evaluators.stances import Stance
 from dream_eval.protocols.schema import KeyQuestion
 from evaluating import Bench, about, claim, claim_list, doc, each, plain_report, protocol
@@ -178,32 +169,27 @@ async def test_nor_is_another_number_in_the_same_words(bench: Any, chat: Scripte
 
 
 @pytest.mark.parametrize(
-    ("signs", "stance"),
+    ("odds", "stance"),
     [
-        (Signs(supports=4, refutes=0, said=5, phrases=0), Stance.SUPPORTS),
-        (Signs(supports=0, refutes=4, said=-3, phrases=0), Stance.REFUTES),
-        (Signs(supports=-4, refutes=-4, said=-3, phrases=0), Stance.NEITHER),
+        (Odds(supports=4, refutes=0, said=5), Stance.SUPPORTS),
+        (Odds(supports=0, refutes=4, said=-3), Stance.REFUTES),
+        (Odds(supports=-4, refutes=-4, said=-3), Stance.NEITHER),
     ],
 )
-def test_clear_signs_decide(signs: Signs, stance: Stance) -> None:
-    assert decided(signs) is stance
-
-
-def test_shared_phrases() -> None:
-    assert shared_phrases("The works make cells", "In Ronda the works make 40 cells.") == pytest.approx(2 / 3)
-    assert shared_phrases("Works", "Works") == 0
+def test_clear_odds_decide(odds: Odds, stance: Stance) -> None:
+    assert decided(odds) is stance
 
 
 def test_what_is_nearly_a_support_is_part_of_one_on_pages_only() -> None:
     constant, *weights = HEAD[Stance.SUPPORTS]
-    nearly = Signs(supports=(-0.5 * NEARLY - constant) / weights[0], refutes=0, said=0, phrases=0)
+    nearly = Odds(supports=(-0.5 * NEARLY - constant) / weights[0], refutes=0, said=0)
     assert decided(nearly) is Stance.NEITHER
     assert decided(nearly, parts=True) is Stance.PARTLY
 
 
 def test_a_refutation_must_lead() -> None:
     constant, *weights = HEAD[Stance.REFUTES]
-    level = Signs(supports=-9, refutes=(9 * weights[0] - constant) / weights[1], said=0, phrases=0)
+    level = Odds(supports=-9, refutes=(9 * weights[0] - constant) / weights[1], said=0)
     assert decided(replace(level, refutes=level.refutes + 0.5 * LEAD / weights[1])) is Stance.NEITHER
     assert decided(replace(level, refutes=level.refutes + 1.5 * LEAD / weights[1])) is Stance.REFUTES
 
