@@ -259,14 +259,18 @@ async def test_a_key_of_the_commands_own_is_masked_too(tmp_path: Path, tasks: li
         assert b"very-secret" not in file.read_bytes(), file
 
 
-@pytest.mark.cluster
+@pytest.mark.timeout(300)
 def test_killed_again_and_again(tmp_path: Path, program: Any) -> None:
-    """SIGKILL at any moment, many times: in the end every task has exactly one report, and nobody is left running."""
+    """SIGKILL at any moment, many times: in the end every task has exactly one report, and nobody is left running,
+    daemons of theirs included."""
     count = 40
     tasks = tmp_path / "tasks.jsonl"
     tasks.write_text("".join(f'{{"id": "t{n}", "prompt": "What about {n}?"}}\n' for n in range(count)))
     pids = tmp_path / "pids"
-    source = f"open({str(pids)!r}, 'a').write(f'{{os.getpid()}}\\n')\ntime.sleep(0.05)\n"
+    note = f"open({str(pids)!r}, 'a').write(f'{{os.getpid()}}\\n')"
+    daemon = f"import os, time; {note}; time.sleep(600)"
+    source = f"{note}\ntime.sleep(0.05)\nif task['id'].endswith('3'):\n    import subprocess\n"
+    source += f"    subprocess.Popen([sys.executable, '-S', '-c', {daemon!r}], start_new_session=True)\n"
     source += "print(task['id'], 'x' * 200_000)"
     out = tmp_path / "reports" / "mine.jsonl"
     command = [*DREAM, "collect", "--system", "mine", "--tasks", str(tasks), "--out", str(out), "--jobs", "4"]
