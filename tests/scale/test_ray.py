@@ -44,8 +44,8 @@ def _told(script: str, *arguments: str) -> Any:
 def test_two_nodes_together_never_exceed_a_dollar_budget(tmp_path: Path) -> None:
     found = _told("ray_budget.py", "spent", str(tmp_path))
     assert found["states"] == ["budget", "finished"]
-    assert found["peak"] > 1
-    assert 0.2 * found["whole_usd"] < found["part_usd"] <= 0.7 * found["whole_usd"]
+    assert found["peak"] >= 3, "one node was enough"
+    assert 0.2 * found["whole_usd"] < found["part_usd"] <= 0.75 * found["whole_usd"]
     assert found["more_usd"] == pytest.approx(found["whole_usd"])
     whole, part, all_far = found["asked"]
     assert part < whole == all_far

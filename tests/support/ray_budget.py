@@ -10,7 +10,9 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,11 +24,13 @@ from dream_eval.runs.api import prepare
 from dream_eval.runs.perform import Outside, RunResult, perform
 from dream_eval.runs.shards import Cluster
 from ray.cluster_utils import Cluster as Nodes
-from servers.chat import ScriptedChat
-from world import AS_OF, CITED, QUERY, judge_of_world, write_world
+from servers.chat import Body, ScriptedChat, last_user
+from world import AS_OF, CITED, QUERY, WRITING, judge_of_world, write_world
 
-REPORTS = 8
-PART = 0.7
+REPORTS = 12
+PART = 0.75
+BOTH = 3
+"""Reports at once that take both nodes: each has room for two."""
 DREAM = [sys.executable, "-c", "from dream_eval.cli import main; main()"]
 
 
@@ -65,6 +69,18 @@ def write_reports(folder: Path) -> None:
         (folder / f"r{number}.md").write_text(CITED.replace("## Sources", f"{padding}\n\n## Sources"), encoding="utf-8")
 
 
+def meet(chat: ScriptedChat, calls: int) -> None:
+    """The next calls are answered when so many are under way together (or after a minute)."""
+    barrier = threading.Barrier(calls, timeout=60)
+
+    def answer(_: Body) -> dict[str, Any]:
+        with suppress(threading.BrokenBarrierError):
+            barrier.wait()
+        return WRITING
+
+    chat.on(lambda body: "Score the writing of the report" in last_user(body), answer, times=calls, first=True)
+
+
 def spent(chat: ScriptedChat, folder: Path) -> dict[str, Any]:
     """A whole run here, one with a part of its cost as budget on the nodes, and that one with more."""
     nodes = Nodes(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
@@ -77,6 +93,7 @@ def spent(chat: ScriptedChat, folder: Path) -> dict[str, Any]:
     whole = asyncio.run(run(folder, "whole")).summary.totals.cost_usd
     asked = len(chat.requests)
     chat.peak = 0
+    meet(chat, BOTH)
     part = asyncio.run(run(folder, "far", budget=PART * whole, cluster=Cluster(nodes.address)))
     asked_part, peak = len(chat.requests) - asked, chat.peak
     more = asyncio.run(run(folder, "far", budget=2 * whole, cluster=Cluster(nodes.address)))
