@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 
 from ..core import Interval, Json, Outcome, PageState
 from ..models import ChatModel
-from ..reports import language_of, normalise_url, split_sentences
+from ..reports import language_of, normalise_url
 from ..reports.data import Claim, Report
 from ..reports.text import content_words
 from ..stats import FEWEST, bootstrap, items_interval, mean, score_range
-from ..tools import PassageIndex, Toolbox
+from ..tools import PassageIndex, Toolbox, index_of
 from ..tools.data import Page
 from . import verdicts
 from .base import (
@@ -126,8 +126,8 @@ def shown_of(page: Page, texts: Sequence[str], judge: ChatModel, settings: Setti
     Where the page shares no word with any of them, its beginning: that tells what page it is, and in another language
     it may still say it.
     """
-    spans = split_sentences(page.text)
-    sentences = [page.text[span.start : span.end] for span in spans]
+    spans = index_of(page.text).sentences
+    sentences = [page.text[start:end] for start, end in spans]
     if judge.count(page.text) + 5 * len(sentences) <= settings.page_tokens:
         return sentences
     near = _nearest(page, texts, settings)
@@ -136,7 +136,7 @@ def shown_of(page: Page, texts: Sequence[str], judge: ChatModel, settings: Setti
     keep: set[int] = set()
     used = 0
     for start, end in near:
-        inside = [i for i, span in enumerate(spans) if span.start < end and span.end > start]
+        inside = [i for i, span in enumerate(spans) if span[0] < end and span[1] > start]
         cost = sum(judge.count(sentences[i]) + 5 for i in inside if i not in keep)
         if keep and used + cost > settings.page_tokens:
             continue
@@ -169,7 +169,7 @@ def _unseen(item: Item, page: Page, sentences: Sequence[str], language: str | No
 
     A page in the claim's own language without one word of the claim does not say it: code has read all of it.
     """
-    if item.outcome is not Outcome.NO or len(sentences) == len(split_sentences(page.text)):
+    if item.outcome is not Outcome.NO or len(sentences) == len(index_of(page.text).sentences):
         return False
     same = language is not None and language_of(page.text) == language
     return not same and not PassageIndex([page]).search(item.text, limit=1)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .hosts import HostKind, host_entry, kind_of_host, page_key, registrable_domain, unwrap
     from .keys import known_keys, secret_values
     from .limits import Endpoints, NoSuchHost, ToolLimits
-    from .passages import PassageIndex, best_passages
+    from .passages import PassageIndex, best_passages, index_of
     from .toolbox import DEFAULT_SEARCH, Toolbox, open_toolbox
 
 _HOME = {
@@ -27,7 +27,7 @@ _HOME = {
         "hosts": "HostKind host_entry kind_of_host page_key registrable_domain unwrap",
         "keys": "known_keys secret_values",
         "limits": "Endpoints NoSuchHost ToolLimits",
-        "passages": "PassageIndex best_passages",
+        "passages": "PassageIndex best_passages index_of",
         "toolbox": "DEFAULT_SEARCH Toolbox open_toolbox",
     }.items()
     for name in names.split()
@@ -59,6 +59,7 @@ __all__ = [
     "corpus_digest",
     "host_entry",
     "independent",
+    "index_of",
     "is_copy",
     "kind_of_host",
     "known_keys",

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from .data import Page
-from .words import terms
+from .passages import index_of
 
 SHINGLE = 5
 SHARE = 0.6
@@ -30,7 +30,7 @@ _FEW, _MANY = 20, 40_000
 @lru_cache(maxsize=128)  # a page is read for many claims; some 25 MB
 def shingles(text: str) -> frozenset[int]:
     """The text's shingles as hashes, which hold within this process only."""
-    found = terms(text)[:_MANY]
+    found = [term for words in index_of(text).words for term in words][:_MANY]
     if len(found) < SHINGLE:
         return frozenset({hash(tuple(found))}) if found else frozenset()
     return frozenset(map(hash, zip(*(found[i:] for i in range(SHINGLE)), strict=False)))

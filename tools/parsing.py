@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
 
 from ..core import PageState
 from .content import Parsed, Source
 from .limits import ToolLimits
+from .passages import Indexed, remember
 from .worker import FRAME
 
 _KEEP = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "PYTHONPATH", "VIRTUAL_ENV", "TMPDIR")
@@ -80,5 +82,9 @@ async def _exchange(process: asyncio.subprocess.Process, source: Source, body: b
     process.stdin.write(FRAME.pack(len(head), len(body)) + head)
     process.stdin.write(body)
     await process.stdin.drain()
-    size, _ = FRAME.unpack(await process.stdout.readexactly(FRAME.size))
-    return Parsed.model_validate_json(await process.stdout.readexactly(size))
+    size, more = FRAME.unpack(await process.stdout.readexactly(FRAME.size))
+    page = Parsed.model_validate_json(await process.stdout.readexactly(size))
+    index = json.loads(await process.stdout.readexactly(more))
+    index["words"] = [[sys.intern(term) for term in words] for words in index["words"]]
+    remember(page.text, Indexed(**index))
+    return page

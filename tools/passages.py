@@ -9,15 +9,14 @@ from __future__ import annotations
 import heapq
 import math
 from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import OrderedDict, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import accumulate
+from threading import Lock
 
 from ..core import PageState
 from ..reports import split_sentences
-from ..reports.data import Span
 from .data import Page, Passage
 from .words import query_terms, terms
 
@@ -28,33 +27,52 @@ _POSTINGS = 25_000
 """Entries of the index that a search looks at, rarest terms first (the rarest term's are all looked at)."""
 
 
-@lru_cache(maxsize=128)  # a page is read for many claims
-def sentences_of(text: str) -> tuple[Span, ...]:
-    """The sentences of a page, as ``split_sentences`` finds them."""
-    return tuple(split_sentences(text))
-
-
 @dataclass(frozen=True)
-class _Indexed:
-    """One text, indexed."""
+class Indexed:
+    """One text, indexed. What it takes is made where the page is parsed (:func:`remember`), else when it is needed."""
 
-    spans: tuple[tuple[int, int], ...]
-    """Places of the sentences that say something."""
-    words: tuple[tuple[str, ...], ...]
-    """Their terms."""
-    where: dict[str, tuple[int, ...]]
-    """For each term the sentences that hold it."""
+    sentences: Sequence[Sequence[int]]
+    """Start and end of every sentence."""
+    spans: Sequence[Sequence[int]]
+    """Those of the sentences that say something."""
+    words: Sequence[Sequence[str]]
+    """The terms of the latter."""
+    where: Mapping[str, Sequence[int]]
+    """For each term the numbers, in ``spans``, of those that hold it."""
 
 
-@lru_cache(maxsize=128)  # a page is indexed for many claims; some 20 MB
-def _indexed(text: str) -> _Indexed:
-    spans = tuple((s.start, s.end) for s in sentences_of(text) if any(map(str.isalnum, text[s.start : s.end])))
-    words = tuple(tuple(terms(text[start:end])) for start, end in spans)
+def indexed(text: str) -> Indexed:
+    """The index of a text, made anew."""
+    sentences = [(span.start, span.end) for span in split_sentences(text)]
+    spans = [(start, end) for start, end in sentences if any(map(str.isalnum, text[start:end]))]
+    words = [terms(text[start:end]) for start, end in spans]
     where: defaultdict[str, list[int]] = defaultdict(list)
     for number, said in enumerate(words):
         for term in set(said):
             where[term].append(number)
-    return _Indexed(spans, words, {term: tuple(numbers) for term, numbers in where.items()})
+    return Indexed(sentences, spans, words, dict(where))
+
+
+_known: OrderedDict[str, Indexed] = OrderedDict()
+_lock = Lock()  # agents look from threads of their own
+_KEPT = 128
+"""Texts whose index is kept, some 20 MB: a page is read for many claims."""
+
+
+def remember(text: str, index: Indexed) -> None:
+    """Keep the index of a text, for instance one that was made elsewhere."""
+    with _lock:
+        _known[text] = index
+        _known.move_to_end(text)
+        while len(_known) > _KEPT:
+            _known.popitem(last=False)
+
+
+def index_of(text: str) -> Indexed:
+    """The index of a text; made when it is not known."""
+    index = _known.get(text) or indexed(text)
+    remember(text, index)
+    return index
 
 
 class PassageIndex:
@@ -63,7 +81,7 @@ class PassageIndex:
     def __init__(self, pages: Sequence[Page], *, window: int = 3) -> None:
         self._pages = [page for page in pages if page.state is PageState.OK and page.text]
         self._window = max(1, window)
-        self._parts = [_indexed(page.text) for page in self._pages]
+        self._parts = [index_of(page.text) for page in self._pages]
         self._first = [0, *accumulate(len(part.spans) for part in self._parts)]
         self._spans = [span for part in self._parts for span in part.spans]
         self._words = [words for part in self._parts for words in part.words]

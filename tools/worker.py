@@ -1,4 +1,4 @@
-"""A parsing process: reads (head, body) frames on standard input, writes JSON frames to standard output.
+"""A parsing process: reads (head, body) frames on standard input, writes (page, its index) frames of JSON.
 
 It gets an environment without keys and a cap on address space; who started it kills it when a document takes too long.
 """
@@ -6,6 +6,7 @@ It gets an environment without keys and a cap on address space; who started it k
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import struct
 import sys
@@ -13,9 +14,10 @@ from typing import BinaryIO
 
 from ..reports import scalar_json
 from .content import Parsed, Source, parse
+from .passages import indexed
 
 FRAME = struct.Struct(">II")
-"""Length of the head, length of the body."""
+"""Lengths of the two parts."""
 
 
 def main() -> None:
@@ -27,8 +29,10 @@ def main() -> None:
         head_size, body_size = FRAME.unpack(head)
         request = _exactly(source, head_size)
         body = _exactly(source, body_size)
-        reply = answer(request, body).model_dump_json().encode("utf-8", "replace")
-        sink.write(FRAME.pack(len(reply), 0) + reply)
+        page = answer(request, body)
+        reply = page.model_dump_json().encode("utf-8", "replace")
+        index = json.dumps(vars(indexed(page.text)), ensure_ascii=False).encode("utf-8", "replace")
+        sink.write(FRAME.pack(len(reply), len(index)) + reply + index)
         sink.flush()
 
 
