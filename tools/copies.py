@@ -12,28 +12,22 @@ shingles are compared, none sampled, of the first 40,000 terms of a text.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 from .data import Page
 from .passages import index_of
 
-SHINGLE = 5
 SHARE = 0.6
 """Share of the shorter text found in the longer one from which on they are copies."""
 LONGER = 3.0
 """A text more than this many times as long is a work of its own that quotes the other."""
 REPORT_SHARE = 0.5
 """Share of a report found in a page from which on the page is a copy of the report."""
-_FEW, _MANY = 20, 40_000
+_FEW = 20
 
 
-@lru_cache(maxsize=128)  # a page is read for many claims; some 25 MB
 def shingles(text: str) -> frozenset[int]:
-    """The text's shingles as hashes, which hold within this process only."""
-    found = [term for words in index_of(text).words for term in words][:_MANY]
-    if len(found) < SHINGLE:
-        return frozenset({hash(tuple(found))}) if found else frozenset()
-    return frozenset(map(hash, zip(*(found[i:] for i in range(SHINGLE)), strict=False)))
+    """The text's shingles as hashes."""
+    return frozenset(index_of(text).shingles)
 
 
 def is_copy(text: str, other: str) -> bool:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import sys
+from array import array
 
 from ..core import PageState
 from .content import Parsed, Source
@@ -86,5 +87,5 @@ async def _exchange(process: asyncio.subprocess.Process, source: Source, body: b
     page = Parsed.model_validate_json(await process.stdout.readexactly(size))
     index = json.loads(await process.stdout.readexactly(more))
     index["words"] = [[sys.intern(term) for term in words] for words in index["words"]]
-    remember(page.text, Indexed(**index))
+    remember(page.text, Indexed(**index | {"shingles": array("L", index["shingles"])}))
     return page

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import heapq
 import math
+from array import array
 from bisect import bisect_right
 from collections import OrderedDict, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 from threading import Lock
 
 from ..core import PageState
 from ..reports import split_sentences
 from .data import Page, Passage
-from .words import query_terms, terms
+from .words import query_terms, shingles_of, terms
 
 _K1, _B = 1.2, 0.5
 _CANDIDATES = 120
@@ -39,6 +40,8 @@ class Indexed:
     """The terms of the latter."""
     where: Mapping[str, Sequence[int]]
     """For each term the numbers, in ``spans``, of those that hold it."""
+    shingles: Sequence[int]
+    """See :mod:`.copies`."""
 
 
 def indexed(text: str) -> Indexed:
@@ -50,13 +53,13 @@ def indexed(text: str) -> Indexed:
     for number, said in enumerate(words):
         for term in set(said):
             where[term].append(number)
-    return Indexed(sentences, spans, words, dict(where))
+    return Indexed(sentences, spans, words, dict(where), array("L", shingles_of(chain.from_iterable(words))))
 
 
 _known: OrderedDict[str, Indexed] = OrderedDict()
 _lock = Lock()  # agents look from threads of their own
-_KEPT = 128
-"""Texts whose index is kept, some 20 MB: a page is read for many claims."""
+_KEPT = 256
+"""Texts whose index is kept, some 40 MB: a page is read for many claims."""
 
 
 def remember(text: str, index: Indexed) -> None:

@@ -9,6 +9,12 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
+from collections.abc import Iterable
+from itertools import islice
+from zlib import crc32
+
+SHINGLE = 5
+"""Terms a shingle."""
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -170,6 +176,13 @@ class _Terms(dict[str, str]):
 
 
 _terms = _Terms()
+
+
+def shingles_of(words: Iterable[str]) -> set[int]:
+    """Hashes of each five neighbouring terms, of the first 40,000; they are the same in every process."""
+    found = list(islice(words, 40_000))
+    grams = zip(*(found[i:] for i in range(SHINGLE)), strict=False) if len(found) >= SHINGLE else [found] * bool(found)
+    return {crc32(" ".join(gram).encode("utf-8", "surrogatepass")) for gram in grams}
 
 
 def query_terms(text: str) -> list[str]:

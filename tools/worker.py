@@ -31,7 +31,7 @@ def main() -> None:
         body = _exactly(source, body_size)
         page = answer(request, body)
         reply = page.model_dump_json().encode("utf-8", "replace")
-        index = json.dumps(vars(indexed(page.text)), ensure_ascii=False).encode("utf-8", "replace")
+        index = json.dumps(vars(indexed(page.text)), ensure_ascii=False, default=list).encode("utf-8", "replace")
         sink.write(FRAME.pack(len(reply), len(index)) + reply + index)
         sink.flush()
 
