@@ -39,11 +39,15 @@ class Rates:
     labels: float
     """Calls a claim of Factuality: one, or one a passage that is labelled."""
     label_prompt: int
+    label_fresh: int
+    """What no prefix cache serves of it."""
     label_new: int
+    page_calls: int
+    """Calls a cited page of CI."""
     page_prompt: int
-    """Prompt of one cited page of CI."""
+    page_fresh: int
     page_new: int
-    """Reply, a page."""
+    """Reply, a call."""
     claim_new: int
     """Reply of the claim extraction, a claim; 0: no model is asked."""
     domain_prompt: int
@@ -51,9 +55,9 @@ class Rates:
     domain_new: int
 
 
-EMBEDDED = Rates(2.5, 240, 17, 350, 25, 0, 150, 27, 14)
-"""As measured on the demo: 8 claims a report, short pages."""
-HOSTED = Rates(1, 1400, 110, 2500, 60, 70, 250, 30, 20)
+EMBEDDED = Rates(3.5, 218, 94, 1, 2, 218, 94, 1, 0, 150, 27, 14)
+"""As measured on the demo: 8 claims a report, short pages; two questions a label, whose beginning is shared."""
+HOSTED = Rates(1, 1400, 1400, 110, 1, 2500, 2500, 60, 70, 250, 30, 20)
 """Longer passages, all of a claim in one call, and whole pages where they fit."""
 
 
@@ -159,8 +163,9 @@ def piece_load(what: str, shape: Shape, mode: Mode, *, questions: int, reasoning
     if what == "factuality":
         return _label_load(rates, shape.claims)
     if what in ("ci", "fact"):
-        one = Load(1, rates.page_prompt, rates.page_prompt, rates.page_new, lookups=1)
-        return one.times(min(shape.pages, shape.claims) if what == "ci" else shape.pages)
+        pages = min(shape.pages, shape.claims) if what == "ci" else shape.pages
+        one = Load(1, rates.page_prompt, rates.page_fresh, rates.page_new)
+        return replace(one.times(pages * rates.page_calls), lookups=pages)
     return _peer_load(what, shape, rates, mode)
 
 
@@ -186,7 +191,7 @@ def _question_load(shape: Shape, mode: Mode) -> Load:
 
 def _label_load(rates: Rates, claims: int) -> Load:
     calls = math.ceil(rates.labels * claims)
-    return replace(Load(1, rates.label_prompt, rates.label_prompt, rates.label_new).times(calls), lookups=5 * claims)
+    return replace(Load(1, rates.label_prompt, rates.label_fresh, rates.label_new).times(calls), lookups=5 * claims)
 
 
 def expected_claims(sentences: int, max_claims: int | None = None) -> int:
