@@ -34,12 +34,12 @@ class Indexed:
 
     sentences: Sequence[Sequence[int]]
     """Start and end of every sentence."""
-    spans: Sequence[Sequence[int]]
-    """Those of the sentences that say something."""
+    said: Sequence[int]
+    """Numbers of the sentences that say something; the others have no letter and no digit."""
     words: Sequence[Sequence[str]]
-    """The terms of the latter."""
+    """The terms of the former."""
     where: Mapping[str, Sequence[int]]
-    """For each term the numbers, in ``spans``, of those that hold it."""
+    """For each term the places, in ``said``, of those that hold it."""
     shingles: Sequence[int]
     """See :mod:`.copies`."""
 
@@ -47,19 +47,19 @@ class Indexed:
 def indexed(text: str) -> Indexed:
     """The index of a text, made anew."""
     sentences = [(span.start, span.end) for span in split_sentences(text)]
-    spans = [(start, end) for start, end in sentences if any(map(str.isalnum, text[start:end]))]
-    words = [terms(text[start:end]) for start, end in spans]
+    said = [number for number, (start, end) in enumerate(sentences) if any(map(str.isalnum, text[start:end]))]
+    words = [terms(text[start:end]) for start, end in map(sentences.__getitem__, said)]
     where: defaultdict[str, list[int]] = defaultdict(list)
-    for number, said in enumerate(words):
-        for term in set(said):
-            where[term].append(number)
-    return Indexed(sentences, spans, words, dict(where), array("L", shingles_of(chain.from_iterable(words))))
+    for place, held in enumerate(words):
+        for term in set(held):
+            where[term].append(place)
+    return Indexed(sentences, said, words, dict(where), array("L", shingles_of(chain.from_iterable(words))))
 
 
 _known: OrderedDict[str, Indexed] = OrderedDict()
 _lock = Lock()  # agents look from threads of their own
-_KEPT = 256
-"""Texts whose index is kept, some 40 MB: a page is read for many claims."""
+_KEPT = 192
+"""Texts whose index is kept, some 60 MB: a page is read for many claims."""
 
 
 def remember(text: str, index: Indexed) -> None:
@@ -85,8 +85,8 @@ class PassageIndex:
         self._pages = [page for page in pages if page.state is PageState.OK and page.text]
         self._window = max(1, window)
         self._parts = [index_of(page.text) for page in self._pages]
-        self._first = [0, *accumulate(len(part.spans) for part in self._parts)]
-        self._spans = [span for part in self._parts for span in part.spans]
+        self._first = [0, *accumulate(len(part.said) for part in self._parts)]
+        self._spans = [part.sentences[number] for part in self._parts for number in part.said]
         self._words = [words for part in self._parts for words in part.words]
         self._mean = max(1.0, sum(map(len, self._words)) / max(1, len(self._words)))
 
