@@ -86,6 +86,7 @@ async def _exchange(process: asyncio.subprocess.Process, source: Source, body: b
     size, more = FRAME.unpack(await process.stdout.readexactly(FRAME.size))
     page = Parsed.model_validate_json(await process.stdout.readexactly(size))
     index = json.loads(await process.stdout.readexactly(more))
+    # One string a term for all pages: they are kept.
     index["words"] = [[sys.intern(term) for term in words] for words in index["words"]]
     remember(page.text, Indexed(**index | {"shingles": array("L", index["shingles"])}))
     return page

@@ -28,6 +28,7 @@ _ASCII = re.compile(r"\d+(?:[.,]\d+)*|[A-Za-z]+")
 """The same, twice as fast, of a folded text in ASCII."""
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _KEPT = 100_000
+"""Tokens whose terms are kept."""
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?:\D|$))")
 STOP = frozenset(
     [
