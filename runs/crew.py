@@ -34,9 +34,9 @@ class Crew:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()  # also of those after the first: asyncio prints unread ones
         if self._over.done() or task.cancelled():
             return
-        error = task.exception()
         if error is not None:
             self._over.set_exception(error)
         elif not self._tasks:

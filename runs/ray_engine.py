@@ -84,18 +84,19 @@ class RayEngine:
         with _cluster(self._place) as ray:
             self._desk = self._opened(ray)
             self._control.on_stop(lambda cause: self._desk.stop.remote(_packed(cause)))
+            slots = asyncio.Semaphore(max(2, int(2 * ray.cluster_resources().get("CPU", 1) / CPUS)))
             hearing = asyncio.create_task(self._listen())
+            work = asyncio.create_task(self._crew.run(self._in_slot(case, slots) for case in self._work.cases))
             try:
-                slots = asyncio.Semaphore(max(2, int(2 * ray.cluster_resources().get("CPU", 1) / CPUS)))
-                work = asyncio.create_task(self._crew.run(self._in_slot(case, slots) for case in self._work.cases))
                 await asyncio.wait({work, hearing}, return_when=asyncio.FIRST_COMPLETED)
                 if hearing.done():  # what came could not be stored
-                    work.cancel()
                     await hearing
                 await work
                 await self._hear(wait=False)
             finally:
-                hearing.cancel()
+                for job in (work, hearing):
+                    job.cancel()
+                await asyncio.gather(work, hearing, return_exceptions=True)
                 await self._desk.close.remote()
                 ray.kill(self._desk)
         if self._control.cause is not None:
