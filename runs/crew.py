@@ -34,7 +34,7 @@ class Crew:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
-        error = None if task.cancelled() else task.exception()  # also of those after the first: asyncio prints unread ones
+        error = None if task.cancelled() else task.exception()  # of later ones too: asyncio prints what nobody read
         if self._over.done() or task.cancelled():
             return
         if error is not None:

@@ -7,7 +7,6 @@ import gc
 from typing import Any
 
 import pytest
-
 from dream_eval.runs.crew import Crew
 
 
@@ -69,4 +68,5 @@ async def test_the_error_of_one_ends_those_that_wait(said: list[dict[str, Any]])
     with pytest.raises(ValueError, match="a bug"):
         await Crew().run([waits(), fails()])
     gc.collect()
-    assert tidied == ["waits"] and not said
+    assert tidied == ["waits"]
+    assert not said
