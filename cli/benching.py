@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import click
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -32,6 +30,7 @@ from .bench_estimate import judging_line, stand_ins, system_lines
 from .collecting import carry_out, upstream_of, usual_seconds
 from .comparing import compare_and_show
 from .evaluating import Manner, evaluate_and_show, make_console, resume_command
+from .expect import go_on
 from .printing import say
 
 _GO_ON = {Exit.DONE, Exit.COVERAGE}
@@ -104,7 +103,7 @@ def _collect(
     todo = [(entry, missing) for entry in entries if entry.collects and (missing := _missing(entry, tasks))]
     for line in _estimate(bench, todo, tasks, wishes) if todo else ():
         say(console, line)
-    if todo and not (wishes["yes"] or _confirmed()):
+    if todo and not (wishes["yes"] or go_on(ask=True)):
         return None
     codes: set[Exit] = set()
     for entry, _ in todo:
@@ -130,12 +129,6 @@ def _estimate(
         )
     to_come = {entry.name: stand_ins(missing) for entry, missing in todo}
     yield judging_line(plan_of(_ask(bench, tasks, to_come, Path(wishes["out"] or "dream-bench") / "none-yet", wishes)))
-
-
-def _confirmed() -> bool:
-    """Ask a person at a terminal; without a terminal nobody is asked."""
-    asked = all(end is not None and end.isatty() for end in (sys.stdin, sys.stdout))
-    return not asked or click.confirm("Go on?", default=True)
 
 
 def _missing(entry: Entry, tasks: Sequence[Task]) -> list[Task]:

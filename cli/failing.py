@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import sys
 import traceback
@@ -41,7 +43,7 @@ def explain(error: BaseException) -> int:
         return 1
     if isinstance(error, OSError):
         say(f"{error.filename or 'file'}: {error.strerror or error}")
-        return 1
+        return 2 if isinstance(error, IsADirectoryError) else 1
     if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":  # bytes of a file's name
         say("a file's name or an option is not UTF-8: rename the file, or type the option anew")
         return 2
@@ -56,7 +58,8 @@ def say(message: str) -> None:
 
 
 def plainly(message: str) -> str:
-    """The same without numbers of errors, and without the file's name where the system repeats it."""
+    """The same without numbers of errors, without the file's name where the system repeats it, and with what to do."""
+    message = message.replace(os.strerror(errno.EISDIR), "this is a folder: name a file")
     return _CODEC.sub("not UTF-8: save it with that encoding", _ERRNO.sub(r"\1", message))
 
 

@@ -95,7 +95,7 @@ def test_earlier_reports_say_what_the_missing_ones_take(
     line = {"id": "60", "prompt": f"{QUERY} (60)", "system": "mine", "article": CITED, "profile": profile}
     reports.write_text(json.dumps(line) + "\n")
     ask = Mock(return_value=False)
-    monkeypatch.setattr("dream_eval.cli.benching._confirmed", ask)
+    monkeypatch.setattr("dream_eval.cli.benching.go_on", ask)
     asked = [*wishes(data, chat, "mine"), "--command", f"mine={program('print(1)')}", "--jobs", "2"]
     code, out, _ = dream(*asked)
     assert (code, ask.call_count) == (3, 1)
