@@ -8,7 +8,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -51,10 +50,7 @@ class Lane:
 
     def asked(self) -> Counter[str]:
         """How often each question has arrived, once nothing is under way any more."""
-        before = -1
-        while self.chat.running or before != len(self.chat.requests):
-            before = len(self.chat.requests)
-            time.sleep(4 * DELAY_S)  # what a killed process has sent may still stand in a socket
+        self.chat.wait_until_left()
         return Counter(json.dumps(body, sort_keys=True) for body in self.chat.requests)
 
 

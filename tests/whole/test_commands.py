@@ -36,7 +36,7 @@ def start(world: Any, *extra: str, env: dict[str, str] | None = None) -> subproc
     )
 
 
-def finish(process: subprocess.Popen[str], timeout: float = 60) -> tuple[int, str, str]:
+def finish(process: subprocess.Popen[str], timeout: float = 100) -> tuple[int, str, str]:
     try:
         out, err = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
@@ -72,12 +72,27 @@ def check_done(world: Any) -> None:
     assert scores == {place: None if value is None else pytest.approx(value) for place, value in SCORES.items()}
 
 
-def wait_for(condition: Any, process: subprocess.Popen[str], seconds: float = 30) -> None:
+def wait_for(condition: Any, process: subprocess.Popen[str], seconds: float = 100) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < end, "nothing happened"
         time.sleep(0.01)
+
+
+def hold_writing(world: Any) -> list[threading.Event]:
+    """The judge answers the questions on writing once the last of these is set: until then no run ends."""
+    held = [threading.Event()]
+    world.chat.on("Score the writing of the report", lambda _: held[-1].wait(600) and WRITING, first=True)
+    return held
+
+
+def interrupt(process: subprocess.Popen[str]) -> None:
+    """Ctrl-C, and read on until it is heard."""
+    process.send_signal(signal.SIGINT)
+    assert process.stdout is not None
+    while "Ctrl-C once more" not in (line := process.stdout.readline()):
+        assert line, "it ended"
 
 
 def test_the_table_the_findings_and_the_paths_are_printed(world: Any, dream: Dream) -> None:
@@ -140,6 +155,7 @@ def test_a_kill_at_a_random_moment_costs_what_was_in_flight_and_nothing_else(
     world.chat.delay_s = 0.15
     dice, in_flight = random.Random(7), 0
     kept: list[str] = []
+    held = hold_writing(world)
     for _ in range(2):
         process = start(world)
         asked = len(world.chat.requests)
@@ -147,11 +163,14 @@ def test_a_kill_at_a_random_moment_costs_what_was_in_flight_and_nothing_else(
         time.sleep(dice.uniform(0.05, 0.5))
         process.send_signal(signal.SIGKILL)
         process.communicate()
-        time.sleep(0.1)
+        held[-1].set()
+        world.chat.wait_until_left()
+        held.append(threading.Event())
         in_flight += 16  # the most calls that one process has in flight
         now = [line["unit"] for line in lines_of(world)]
         assert set(kept) <= set(now), "a finished unit was lost"
         kept = now
+    held[-1].set()
     code, _, err = finish(start(world))
     assert code == 0, err
     check_done(world)
@@ -168,12 +187,13 @@ def test_a_kill_at_a_random_moment_costs_what_was_in_flight_and_nothing_else(
 @pytest.mark.cluster
 def test_the_first_interrupt_keeps_what_is_in_flight_and_prints_the_command_that_continues(world: Any) -> None:
     world.chat.delay_s = 0.15
+    held = hold_writing(world)
     process = start(world)
     wait_for(lambda: len(world.chat.requests) > 3, process)
-    process.send_signal(signal.SIGINT)
+    interrupt(process)
+    held[-1].set()
     code, out, err = finish(process)
     assert code == 3, (out, err)
-    assert "Ctrl-C once more" in out
     assert "to continue: " in out
     assert str(world.out) in out.split("to continue: ")[1]
     before = len(world.chat.requests)
@@ -188,28 +208,24 @@ def test_the_first_interrupt_keeps_what_is_in_flight_and_prints_the_command_that
 
 @pytest.mark.cluster
 def test_the_second_interrupt_stops_at_once(world: Any) -> None:
-    world.chat.queue(*[hang(60) for _ in range(8)])
+    world.chat.queue(*[hang(600) for _ in range(8)])
     process = start(world)
     wait_for(lambda: len(world.chat.requests) >= 1, process)
-    process.send_signal(signal.SIGINT)
-    time.sleep(0.5)
+    interrupt(process)
     assert process.poll() is None
-    began = time.monotonic()
     process.send_signal(signal.SIGINT)
-    code, _, err = finish(process)
+    code, _, err = finish(process)  # long before the judge answers
     assert code == 130, err
     assert "Traceback" not in err
-    assert time.monotonic() - began < 10
 
 
 @pytest.mark.cluster
 def test_a_second_process_on_the_same_run_is_refused_by_name(world: Any) -> None:
-    gate = threading.Event()
-    world.chat.on("Score the writing of the report", lambda _: gate.wait(60) and WRITING, first=True)
+    held = hold_writing(world)
     first = start(world)
     wait_for(lambda: len(world.chat.requests) > 0, first)
     code, _, err = finish(start(world))
-    gate.set()
+    held[-1].set()
     assert code == 2
     assert f"is in use by process {first.pid} on " in err
     assert len(err.strip().splitlines()) == 1

@@ -147,6 +147,8 @@ class ScriptedChat:
         self.unanswered: list[Body] = []
         self.running = self.peak = 0
         """Requests in work now, and at most at the same time."""
+        self.connected = 0
+        """Connections that are open."""
         self._queue: deque[Scripted] = deque()
         self._rules: list[tuple[Test, Scripted, list[int]]] = []
         self._fallback: Scripted | None = None
@@ -198,6 +200,15 @@ class ScriptedChat:
         if kind is None and self.strict and self.unanswered:
             asked = "; ".join(last_user(body)[-200:] for body in self.unanswered[:3])
             raise AssertionError(f"{len(self.unanswered)} requests had no scripted reply, such as: {asked}")
+
+    def wait_until_left(self) -> None:
+        """Wait until nobody is connected any more: all that processes now dead have sent is then in ``requests``."""
+        with socket.create_connection(self._server.server_address[:2]) as last:  # after theirs in the queue
+            last.sendall(b"GET /v1/models HTTP/1.0\r\n\r\n")
+            while last.recv(4096):
+                pass
+        while self.connected:
+            time.sleep(0.002)
 
     def stop(self) -> None:
         """End the server: what hangs is cut off, and connections are refused from now on."""
@@ -263,6 +274,11 @@ class ScriptedChat:
         with self._lock:
             self.running -= 1
 
+    def connections(self, more: int) -> None:
+        """A connection is accepted, or done with."""
+        with self._lock:
+            self.connected += more
+
     def sleep(self, seconds: float) -> None:
         """Wait, but not longer than the server lives."""
         if seconds > 0:
@@ -307,6 +323,14 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False
     request_queue_size = 128
     chat: ScriptedChat
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self.chat.connections(1)
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        super().process_request_thread(request, client_address)
+        self.chat.connections(-1)
 
 
 class _Handler(BaseHTTPRequestHandler):
