@@ -105,7 +105,7 @@ def job() -> Callable[..., AgentJob[Text]]:
             "as_of": AS_OF,
             "max_steps": 4,
             "max_tokens": 500,
-            "limits": SandboxLimits(seconds=0.5, memory=64 * 2**20),
+            "limits": SandboxLimits(seconds=10, memory=64 * 2**20),
         }
         return AgentJob(**(fields | changes))
 

@@ -93,7 +93,8 @@ async def test_refused(chat, run, program, told):
 
 @pytest.mark.parametrize("program", ENDED.values(), ids=ENDED.keys())
 async def test_ended(chat, run, program):
-    result = await run(f"kept = 7\n{program}", "print(kept)", DONE)
+    limits = SandboxLimits(seconds=0.5, memory=64 * 2**20)
+    result = await run(f"kept = 7\n{program}", "print(kept)", DONE, limits=limits)
     assert result.value.text == "done"
     assert "Variables and functions of earlier steps are gone" in seen(chat)
     assert "NameError: name 'kept'" in last_user(chat.requests[2])
@@ -137,7 +138,7 @@ class Counted(Tool):
 
 
 async def test_tool_calls_are_counted_on_the_host(run):
-    result = await run(LOOP, DONE, limits=SandboxLimits(seconds=0.5, calls_step=5))
+    result = await run(LOOP, DONE, limits=SandboxLimits(calls_step=5))
     assert len([use for use in result.steps[0].tools if use.tool == "add"]) == 5
 
 

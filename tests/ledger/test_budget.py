@@ -70,31 +70,38 @@ async def test_what_does_not_fit_waits_for_settlements() -> None:
 
 async def test_what_could_never_fit_does_not_wait() -> None:
     with Ledger.open(None, run="r", budget=Budget(tokens=100)) as ledger:
-        slow = asyncio.create_task(ledger.call(request(1), spending(1, seconds=5), reserve=Reserve(50)))
+        slow = asyncio.create_task(ledger.call(request(1), spending(1, seconds=600), reserve=Reserve(50)))
         await asyncio.sleep(0)
         with pytest.raises(BudgetReached):
-            await asyncio.wait_for(ledger.call(request(2), spending(1), reserve=Reserve(101)), 4)
+            await asyncio.wait_for(ledger.call(request(2), spending(1), reserve=Reserve(101)), 60)
         slow.cancel()
 
 
 async def test_a_waiting_call_is_woken_by_a_stop() -> None:
     with Ledger.open(None, run="r", budget=Budget(tokens=100)) as ledger:
-        slow = asyncio.create_task(ledger.call(request(1), spending(1, seconds=5), reserve=Reserve(90)))
+        slow = asyncio.create_task(ledger.call(request(1), spending(1, seconds=600), reserve=Reserve(90)))
         await asyncio.sleep(0)
         waiting = asyncio.create_task(ledger.call(request(2), spending(1), reserve=Reserve(90)))
         await asyncio.sleep(0.01)
         ledger.stop(Interrupted("Ctrl-C"))
         with pytest.raises(Interrupted):
-            await asyncio.wait_for(waiting, 4)
+            await asyncio.wait_for(waiting, 60)
         slow.cancel()
 
 
 async def test_a_cancelled_waiter_does_not_hold_anything() -> None:
     with Ledger.open(None, run="r", budget=Budget(tokens=100)) as ledger:
-        slow = asyncio.create_task(ledger.call(request(1), spending(1, seconds=0.03), reserve=Reserve(90)))
+        go = asyncio.Event()
+
+        async def held() -> Answer:
+            await go.wait()
+            return Answer("x", usage=Usage(prompt_tokens=1, cost_usd=0.0))
+
+        slow = asyncio.create_task(ledger.call(request(1), held, reserve=Reserve(90)))
         await asyncio.sleep(0)
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(ledger.call(request(2), spending(1), reserve=Reserve(90)), 0.01)
+        go.set()
         await slow
         await ledger.call(request(3), spending(1), reserve=Reserve(99))
 

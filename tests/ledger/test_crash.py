@@ -55,7 +55,7 @@ async def test_another_process_writes_while_this_one_reads_and_writes(path: Path
     assert writer.stdout is not None
     writer.stdout.readline()
     counts: list[int] = []
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     with Ledger.open(path, run="second") as ledger:
         while time.monotonic() < until and (len(counts) < 20 or counts[-1] <= counts[0]):
             counts.append(next(run.totals.made for run in list_runs(path) if run.name == "killed"))

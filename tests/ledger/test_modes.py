@@ -268,19 +268,22 @@ async def test_sharers_share_the_failure_too(path: Path, ask: Any) -> None:
 
 
 async def test_when_the_caller_is_cancelled_a_sharer_takes_over(ask: Any) -> None:
-    calls = 0
+    arrived = asyncio.Event()
 
-    async def slow() -> Answer:
-        nonlocal calls
-        calls += 1
-        await asyncio.sleep(0.05)
-        return Answer(calls)
+    async def never() -> Answer:
+        arrived.set()
+        await asyncio.sleep(600)
+        raise AssertionError
+
+    async def quick() -> Answer:
+        return Answer(2)
 
     with Ledger.open(None, run="r") as ledger:
-        first = asyncio.create_task(ledger.call(ask(), slow))
+        first = asyncio.create_task(ledger.call(ask(), never))
+        await arrived.wait()
+        second = asyncio.create_task(ledger.call(ask(), quick))
         await asyncio.sleep(0.01)
-        second = asyncio.create_task(ledger.call(ask(), slow))
-        await asyncio.sleep(0.01)
+        assert not second.done()
         first.cancel()
         assert (await second).body == 2
         with pytest.raises(asyncio.CancelledError):
@@ -288,13 +291,17 @@ async def test_when_the_caller_is_cancelled_a_sharer_takes_over(ask: Any) -> Non
 
 
 async def test_a_call_cut_short_is_kept_for_the_bill_and_replayed_as_a_deadline(path: Path, ask: Any) -> None:
+    limit = asyncio.timeout(None)
+
     async def forever() -> Answer:
+        limit.reschedule(asyncio.get_running_loop().time())
         await asyncio.sleep(60)
         raise AssertionError
 
     with Ledger.open(path, run="r") as ledger:
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(ledger.call(ask(), forever), 0.02)
+            async with limit:
+                await ledger.call(ask(), forever)
         totals = ledger.totals()
         assert (totals.failed, totals.cut_short, totals.cost_usd) == (1, 1, 0.0)
     with Ledger.open(path, run="r", mode=Mode.REPLAY) as ledger, pytest.raises(DeadlineReached):

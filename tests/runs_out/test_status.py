@@ -105,7 +105,7 @@ def test_an_owner_elsewhere_cannot_be_asked_and_one_here_that_is_dead_is_seen(fi
     assert status_of(tmp_path / "run").owner is None
 
 
-def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str], seconds: float = 30) -> None:
+def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str], seconds: float = 100) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert process.poll() is None, process.communicate()
@@ -132,7 +132,7 @@ def test_a_run_at_work_in_another_process_and_after_its_death(runs: Any, capsys:
     ]
     command += ["--search", f"corpus:{runs.folder / 'corpus'}", "--out", str(out), "--metrics", "wq,ci,da"]
     command += ["--ledger", str(runs.folder / "ledger.sqlite")]
-    runs.chat._rules.insert(0, (lambda body: "Its kind and its score?" in str(body), hang(60), [-1]))
+    runs.chat._rules.insert(0, (lambda body: "Its kind and its score?" in str(body), hang(600), [-1]))
     process = subprocess.Popen(
         [*DREAM, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )

@@ -1,6 +1,7 @@
 """Search engines over real sockets with the real ddgs package: found, nothing found, blocked, out of credit, failed."""
 
 import datetime as dt
+from dataclasses import replace
 
 import pytest
 from dream_eval.core import Dating, SearchState
@@ -8,7 +9,7 @@ from dream_eval.errors import UserError
 from dream_eval.tools import Endpoints
 from dream_eval.tools.ddgs_search import region_of
 from dream_eval.tools.search import read_date
-from outside import ends
+from outside import LIMITS, ends
 from servers.search import (
     ANOMALY,
     brave_reply,
@@ -49,7 +50,6 @@ CHANGED = "<html><body><main>A wholly new layout with river results</main></body
         (Reply("no", status=500), SearchState.FAILED, "status 500"),
         (Reply(CHANGED), SearchState.FAILED, "does not say so"),
         (Reply(""), SearchState.FAILED, ""),
-        (Reply("x", delay=4), SearchState.FAILED, ""),
         (Reply("x" * 100, cut=10), SearchState.FAILED, ""),
     ],
 )
@@ -58,6 +58,13 @@ async def test_ddgs_failures_are_told_apart(box, reply, state, why):
         found = await toolbox.search("river")
     assert (found.state, found.hits) == (state, ())
     assert why in found.reason
+
+
+async def test_a_hanging_engine_ends_at_our_deadline(box):
+    limits = replace(LIMITS, search_s=1.0)
+    async with web_server({"/duckduckgo": Reply("x", delay=300)}) as server, box(server, limits=limits) as toolbox:
+        found = await toolbox.search("river")  # else it would take longer than a test may
+    assert found.state is SearchState.FAILED
 
 
 async def test_the_next_engine_stands_in(box):
