@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from .references import Entry, RefList
+from .entries import Entry
+from .references import RefList
 from .text import fold
 
 _YEAR = r"(?:19|20)\d\d[a-z]?|n\.d\."

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from unicodedata import numeric
 
 from .data import SegmentKind
+from .inline import RINGS
 from .titles import is_reference_title, without_tags
 
 _LINE = re.compile(r"[^\r\n]*+(?:\r\n|\r|\n)?+")
@@ -31,11 +33,13 @@ _ITEM = re.compile(
     re.VERBOSE,
 )
 _LABEL = re.compile(
-    r"""[ \t]*(?:[-*+•][ \t]+)?(?:\*\*|__)?
-    (?: \\?\[(?P<foot>\^)?(?P<square>[^\s\[\]\\^]{1,24}|[A-Za-z][\w.+-]*[ ]\d{4}[a-z]?)\^?\\?\]
-      | 【(?P<wide>\d{1,4})】 | ［(?P<full>\d{1,4})］ | \[\[(?P<double>\d{1,4})\]\](?!\()
-      | (?P<sup>[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]{1,4}) | <sup>(?P<html>\d{1,4})</sup> )
-    (?:\*\*|__)?(?P<colon>:(?!//)|：)?(?!\()[.,]?[ \t]*""",
+    rf"""[ \t]*(?:[-*+•][ \t]+)?(?:<(?:a|p|span|div)\b[^<>]{{0,200}}>(?:</a>)?[ ]?){{0,3}}(?:\*\*|__)?
+    (?: \\?\[(?P<foot>\^)?(?P<square>[^\s\[\]\\^]{{1,40}}|[A-Za-z][\w.+-]*[ ]\d{{4}}[a-z]?
+        |[A-Za-z][^\[\]\\]{{2,60}}(?=\]:[ ]?<?https?://))\^?\\?\]
+      | 【(?P<wide>\d{{1,4}})】 | ［(?P<full>\d{{1,4}})］ | \[\[(?P<double>\d{{1,4}})\]\](?!\()
+      | (?P<sup>[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]{{1,4}}) | <sup>(?P<html>\d{{1,4}})</sup> | (?P<ring>[{RINGS}])
+      | \\bibitem(?:\[[^\[\]]{{0,60}}\])?\{{(?P<item>[^{{}}\s]{{1,60}})\}} )
+    (?:\*\*|__)?(?P<colon>:(?!//)|：)?(?!\()[.,、]?[ \t]*""",
     re.VERBOSE,
 )
 _DELIMITER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*+\|?[ \t]*\Z")
@@ -82,6 +86,8 @@ class _State:
     gap: bool = True
     ruled: bool = False
     in_list: bool = False
+    items: int = -1
+    """Items so far of an HTML list with numbers; -1: none is open."""
     header: tuple[str, ...] = ()
 
     def add(self, kind: SegmentKind, start: int, end: int, body: int, **more: object) -> Block:
@@ -135,6 +141,8 @@ def _step(state: _State, lines: list[Line], at: int, closers: _Closers) -> int:
         state.gap = True
         return at + 1
     first = line.lstrip()[0]
+    if first in "<\\" and _markup(state, line, start):
+        return at + 1
     if first in "`~$\\<" and (done := _fenced(state, lines, at, first, closers)):
         return done
     if first in "-*_=═─━—⸻" and _RULER.match(line):
@@ -151,6 +159,34 @@ def _step(state: _State, lines: list[Line], at: int, closers: _Closers) -> int:
         return at + 1
     _plain(state, line, start, end, first)
     return at + 1
+
+
+_HTML_ITEM = re.compile(r"<li\b[^<>]{0,200}>\s*", re.IGNORECASE)
+_HTML_LIST = re.compile(
+    r"\s*(?:<(?P<kind>[ou]l)\b[^<>]{0,200}?(?:start=[\"']?(?P<first>\d{1,4})[\"']?[^<>]{0,40})?>|</[ou]l>)",
+    re.IGNORECASE,
+)
+_BIBLIOGRAPHY = re.compile(r"\s*\\(?:begin|end)\{thebibliography\}(?:\{\w*\})?\s*\Z")
+
+
+def _markup(state: _State, line: str, start: int) -> bool:
+    """A line of an HTML list, one item or several; the lines around a LaTeX bibliography. Linear."""
+    if _BIBLIOGRAPHY.match(line):
+        state.close()
+        state.gap = True
+        return True
+    if (opened := _HTML_LIST.match(line)) is not None:
+        state.items = int(opened["first"] or 1) - 1 if (opened["kind"] or "").lower() == "ol" else -1
+    found = list(_HTML_ITEM.finditer(line)) if opened or _HTML_ITEM.match(line.lstrip()) else []
+    stops = [m.start() for m in found[1:]] + [len(line)]
+    for match, stop in zip(found, stops, strict=False):
+        ordered = state.items >= 0
+        state.items += ordered
+        body, end = start + match.end(), start + len(line[:stop].rstrip())
+        if body < end:
+            style, label = ("ordered", str(state.items)) if ordered else ("bullet", None)
+            state.add(SegmentKind.LIST_ITEM, start + match.start(), end, body, label=label, style=style)
+    return bool(found)
 
 
 def _ruler(state: _State, line: str, at: int) -> int:
@@ -229,7 +265,8 @@ def cells_of(row: str) -> tuple[str, ...]:
 
 def _marked(state: _State, line: str, start: int, end: int, first: str) -> bool:
     """A list item, or a line that begins with a label."""
-    if first in "[【［\\<⁰¹²³⁴⁵⁶⁷⁸⁹*-+•_" and (match := _LABEL.match(line)) and _label_starts(state, match, line):
+    labelled = first in "[【［\\<⁰¹²³⁴⁵⁶⁷⁸⁹*-+•_" or "\u2460" <= first <= "\u32bf"
+    if labelled and (match := _LABEL.match(line)) and _label_starts(state, match, line):
         label, style = _label(match)
         state.add(SegmentKind.LIST_ITEM, start, end, start + match.end(), label=label, style=style)
         return True
@@ -259,10 +296,22 @@ def _breaks(match: re.Match[str]) -> bool:
 def _label(match: re.Match[str]) -> tuple[str, str]:
     if match["sup"]:
         return match["sup"].translate(_SUPERSCRIPTS), "sup"
-    label = match["square"] or match["wide"] or match["full"] or match["double"] or match["html"]
+    if match["ring"]:
+        return str(int(numeric(match["ring"]))), "sup"
+    label = match["item"] or match["square"] or match["wide"] or match["full"] or match["double"] or match["html"]
+    label = label.removeprefix("@")
     if match["foot"]:
         return label, "foot"
     return label, "define" if match["colon"] else "bracket"
+
+
+def label_block(text: str, block: Block) -> Block | None:
+    """A block that begins with a label as the entry it is; None when it does not."""
+    match = _LABEL.match(text, block.start, block.end)
+    if match is None:
+        return None
+    label, style = _label(match)
+    return replace(block, kind=SegmentKind.LIST_ITEM, body=match.end(), label=label, style=style, target=None)
 
 
 def _label_starts(state: _State, match: re.Match[str], line: str) -> bool:

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from enum import Enum
+from unicodedata import numeric
 
 from .urls import ARXIV, BARE_URL, DOI, trim_url
 
@@ -24,6 +25,8 @@ class Form(Enum):
     """An address, DOI or arXiv id in running text."""
     FLAT = "flat"
     """Superscripts that a copy made plain digits: ``growth.12 Then``."""
+    RING = "ring"
+    """A number in a circle: ``①``."""
     OPAQUE = "opaque"
     """A mark of a chat service that cannot be followed outside it."""
 
@@ -46,16 +49,27 @@ class Token:
     """Of a bracket group: no prefix, caret or locator in it."""
     foot: bool = False
     """Written as a footnote, with a caret: ``[^1]``."""
+    sure: bool = False
+    """Written as only citations are (``\\cite{key}``): one even where no list has its label."""
+    label_at: int | None = None
+    """Of ``[text][label]``: where the label's bracket stands."""
+    said: tuple[str, ...] = ()
+    """What stands beside each number in the brackets: ``[1: Title]``, ``[2, a.org]``."""
 
 
 _TEXT = r"(?:[^\[\]\\]|\\.|\[(?:[^\[\]\\]|\\.)*+\])*+"
 _DEST = r"(?:[^()\\]|\\.|\((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*+\))*+\))*+"
+RINGS = "\u2460-\u2487\u24eb-\u24fe\u2776-\u2793\u3251-\u325f\u32b1-\u32bf"
+"""Character class of numbers in circles or brackets of their own, for use inside ``[…]``."""
 _TRIGGER = re.compile(
-    r"\[|【|［|〔|<|\\\[|¹|²|³|⁰|⁴|⁵|⁶|⁷|⁸|⁹|\(\d|（\d|https?://|HTTPS?://|www\.|10\.\d{4}|doi:|DOI:"
+    r"\[|【|［|〔|<|\\\[|\\[a-zA-Z]{0,7}cite|@[A-Za-z]|citeturn\d|["
+    + RINGS
+    + r"]|¹|²|³|⁰|⁴|⁵|⁶|⁷|⁸|⁹|\(\d|（\d|https?://|HTTPS?://|www\.|10\.\d{4}|doi:|DOI:"
     r"|arXiv|arxiv|ArXiv|\ue200cite|:contentReference\[|\^\d"
     r"|[(（](?=[SsRrCc来來参參文引](?:ources?|ef|ites?|itations?|源|考|献|用))|\(see "
 )
 _LINK = re.compile(rf"\[({_TEXT})\]\(({_DEST})\)", re.DOTALL)
+_REFERENCE = re.compile(r"\[((?:[^\[\]\\\n]|\\.){1,300})\]\[([^\[\]\n]{0,60})\]")
 _LOOSE_LINK = re.compile(rf"\[({_TEXT})\]\((https?://[^\s<>]{{1,1000}}?)\)(?=[\s.,;:)\]!?。，；]|\Z)", re.DOTALL)
 _DOUBLE = re.compile(rf"\[\[[ ]?(\^?[^\[\]\n]{{1,60}}?)[ ]?\]\](?:\(({_DEST})\))?", re.DOTALL)
 _OUTER = re.compile(rf"\[\[([^\[\]\n]{{1,60}})\]\(({_DEST})\)\]", re.DOTALL)
@@ -73,6 +87,11 @@ _PAREN = re.compile(r"[(（]\s?(\d{1,3}(?:\s?[,，、;；–—-]\s?\d{1,3})*)\s
 _NAMED = re.compile(r"[(（]([^()（）\[\]\n]{2,60})[)）]")
 _CARETS = re.compile(r"\^(\d{1,3}(?:\s?[,，、;；–-]\s?\d{1,3})*)\^")
 _CITE = re.compile(r"\ue200cite[^\ue201\n]{0,300}\ue201")
+_TURNS = re.compile(r"(?<!\w)cite(?:turn\d{1,3}[a-z]{3,12}\d{1,3})+")
+_LATEX = re.compile(r"\\[a-zA-Z]{0,7}cite[a-zA-Z]{0,8}\*?(?:\[[^\[\]\n]{0,60}\]){0,2}\{([^{}\n]{1,300})\}")
+_AT = re.compile(r"(?<![\w.@/])@([A-Za-z][\w:-]{2,40})")
+_PANDOC = re.compile(r"(?:(?:\A|;)[^;@]{0,20}-?@[A-Za-z][\w:.-]*(?:[,\s][^;@]*)?)+\Z")
+_PANDOC_KEY = re.compile(r"@([A-Za-z](?:[\w:.-]*\w)?)")
 _CONTENT = re.compile(r":contentReference\[oaicite:\d+\](?:\{index=\d+\})?")
 _BARE = re.compile(BARE_URL, re.IGNORECASE)
 _DOI_TOKEN = re.compile(rf"(?:doi:\s?)?{DOI}", re.IGNORECASE)
@@ -86,8 +105,8 @@ _PREFIX = (
 )
 _ONE = rf"{_PREFIX}\^?\#?(?:\d{{1,4}})\^?(?:\s?[-–—~～‐‑−至到]\s?\^?\d{{1,4}}\^?)?"
 _LOCATOR = (
-    r"(?:\s?†[^,，;；]*|(?:,\s?|\s|:)(?:pp?\.|pages?|sec\.|section|ch\.|chapter|table|fig\.|figure"
-    r"|para\.|§|¶|l)\s?[\w.–-]{1,12})?"
+    r"(?:\s?†[^,，;；]*|(?:[,，]\s?|\s|:)(?:(?:pp?\.|pages?|sec\.|section|ch\.|chapter|table|fig\.|figure|tab\."
+    r"|para\.|§|¶|l|ss?\.|seiten?|kap\.|abs\.|rn\.|págs?\.|cap\.|art\.|pagg?\.)\s?[\w.–-]{1,12}|第?\s?\d[\d–-]*\s?[页頁]))?"
 )
 _SEPARATOR = r"\s?(?:[,，、;；&+]|and|和|及|/(?=\s?\d))\s?|\s"
 _NUMBERS = re.compile(rf"\s*{_ONE}{_LOCATOR}(?:(?:{_SEPARATOR}){_ONE}{_LOCATOR})*+\s*", re.IGNORECASE)
@@ -116,22 +135,6 @@ def parse_numbers(body: str) -> tuple[str, ...] | None:
         else:
             found += map(str, range(first, last + 1))
     return tuple(dict.fromkeys(found)) or None
-
-
-_FLAT = re.compile(
-    r"(?:(?<=[^\W\d_][^\W\d_][.,;:!?])|(?<=\b(?:19|20)\d\d\.)(?=\d{1,3}\s[A-Z])|(?<=[)\]”\"’%][.,;:!?])|(?<=[。！？；，”）]))\d{1,3}(?:,\s?\d{1,3})*+(?=\s|\Z|[。，；])"
-    r"|(?<=[\u3400-\u9fff”）%]\s)\d{1,3}(?:,\s?\d{1,3})*+(?=[。，；！？])"
-)
-
-
-def flat_tokens(text: str, start: int, end: int, shields: list[Range]) -> list[Token]:
-    """Digits directly behind punctuation, as copies of superscripts leave them; only for texts with no other marks."""
-    found: list[Token] = []
-    for match in _FLAT.finditer(text, start, end):
-        labels = parse_numbers(match.group())
-        if labels and not any(a <= match.start() < b for a, b in shields):
-            found.append(Token(Form.FLAT, match.start(), match.end(), labels))
-    return found
 
 
 def zones(text: str, start: int, end: int) -> list[Range]:
@@ -235,6 +238,18 @@ def tokens(text: str, start: int, end: int, shields: list[Range]) -> list[Token]
     return found
 
 
+_OPAQUE = {"\ue200": _CITE, ":": _CONTENT, "c": _TURNS}
+
+
+def _latex(text: str, at: int, end: int) -> tuple[Token | None, int]:
+    """``\\cite{key, another}`` and its like."""
+    match = _LATEX.match(text, at, end)
+    if match is None:
+        return None, at
+    keys = tuple(key for part in match[1].split(",") if (key := part.strip()))
+    return (Token(Form.NUMBER, at, match.end(), keys, plain=False, sure=True) if keys else None), match.end()
+
+
 def _token(text: str, at: int, end: int) -> tuple[Token | None, int]:
     """The token at a trigger, and where to go on."""
     char = text[at]
@@ -243,16 +258,21 @@ def _token(text: str, at: int, end: int) -> tuple[Token | None, int]:
     if char in "【［〔":
         return _numbers(_WIDE.match(text, at, end), at)
     if char == "\\":
-        return _numbers(_ESCAPED.match(text, at, end), at + 2)
+        return _numbers(_ESCAPED.match(text, at, end), at + 2) if text[at + 1] == "[" else _latex(text, at, end)
     if char == "<":
         return _tag(text, at, end)
     if char in "(（":
         return _paren(text, at, end)
     if char in "hHw":
         return _bare(text, at, end)
-    if char in "\ue200:":
-        match = (_CITE if char == "\ue200" else _CONTENT).match(text, at, end)
+    if char in "\ue200:c":
+        match = _OPAQUE[char].match(text, at, end)
         return (Token(Form.OPAQUE, at, match.end()), match.end()) if match else (None, at)
+    if char == "@":
+        match = _AT.match(text, at, end)
+        return (Token(Form.NUMBER, *match.span(), (match[1],), keep=match.span()), match.end()) if match else (None, at)
+    if char > "\u2400":
+        return Token(Form.RING, at, at + 1, (str(int(numeric(char))),)), at + 1
     if char in "1dDaA":
         return _identifier(text, at, end)
     match = (_CARETS if char == "^" else _UNICODE_SUP).match(text, at, end)
@@ -286,7 +306,34 @@ def _numbers(match: re.Match[str] | None, beyond: int) -> tuple[Token | None, in
     if _KEYS.fullmatch(body):
         keys = tuple(k.strip() for k in re.split(r"[,;，；]", body))
         return Token(Form.NUMBER, at, match.end(), keys), match.end()
-    return None, beyond
+    if "@" in body and _PANDOC.match(body):
+        return Token(Form.NUMBER, at, match.end(), tuple(_PANDOC_KEY.findall(body)), plain=False), match.end()
+    if (addressed := _ADDRESSED.fullmatch(body)) is not None:
+        return Token(Form.LINK, at, match.end(), (addressed[1],), addressed[2]), match.end()
+    return _titled(match, body) or _shortcut(match, body), beyond
+
+
+_ADDRESSED = re.compile(r"\s*\^?(\d{1,4})(?:\s?[:：,，|]\s?|\s[-–—]\s|\s)<?((?:https?://|www\.)[^\s<>]+)>?\s*")
+"""``[1: https://…]``: a number and its address."""
+
+
+def _shortcut(match: re.Match[str], body: str) -> Token | None:
+    """``[the docs]``: a link where that is defined, with its text."""
+    label = " ".join(body.split())
+    return Token(Form.NUMBER, *match.span(), (label,), keep=match.span(1), plain=False) if " " in label else None
+
+
+_TITLED = re.compile(r"\s*\^?(\d{1,4})(?:\s?[:：,，]\s?|\s[-–—|]\s)((?!https?:|www\.)[^\W\d_][^;；]{1,140})")
+
+
+def _titled(match: re.Match[str], body: str) -> Token | None:
+    """``[1: Title]``, ``[2, a.org]``, ``[1: a.org; 2: b.org]``: what stands beside a number must fit its entry."""
+    parts = [_TITLED.fullmatch(part) for part in re.split("[;；]", body)] if body.lstrip(" ^")[:1].isdigit() else []
+    if not parts or not all(parts):
+        return None
+    fits = [(str(int(part[1])), part[2]) for part in parts if part]
+    labels, said = tuple(label for label, _ in fits), tuple(words for _, words in fits)
+    return Token(Form.NUMBER, *match.span(), labels, plain=False, said=said)
 
 
 def _bracket(text: str, at: int, end: int) -> tuple[Token | None, int]:
@@ -302,18 +349,23 @@ def _bracket(text: str, at: int, end: int) -> tuple[Token | None, int]:
         if image or match[1].lstrip().startswith("!["):
             return None, match.end()
         return _link(match[1], match[2], match.span(), match.span(1))
+    indexed = at > 0 and text[at - 1].isascii() and text[at - 1].isalnum()
+    reference = None if indexed else _REFERENCE.match(text, at, end)
     if image:
-        return None, at
-    group = _GROUP.match(text, at, end) or _WIDE.match(text, at, end)
-    token, stop = _numbers(group, at)
-    if (
-        token is not None
-        and text.startswith("[", stop)
-        and (label := _GROUP.match(text, stop, end))
-        and not (token.labels[0].isdigit() or token.foot)
-    ):
-        return None, stop if label else at
-    return token, stop
+        return None, reference.end() if reference else at
+    token, stop = _numbers(_GROUP.match(text, at, end) or _WIDE.match(text, at, end), at)
+    if reference and (token is None or token.said or not (token.labels[0].isdigit() or token.foot)):
+        return _reference(reference)
+    return token, stop if token is None else token.end
+
+
+def _reference(match: re.Match[str]) -> tuple[Token | None, int]:
+    """``[text][1]``, ``[text][key]``, ``[text][]``: a link whose address is defined elsewhere."""
+    shown, label = match[1], match[2].strip() or match[1].strip()
+    labels = parse_numbers(label) or (label.removeprefix("^"),)
+    keep = None if re.fullmatch(r"[\w-]+(?:\.[\w-]+)+", shown.strip()) else match.span(1)
+    at = match.end(1) + 1
+    return Token(Form.NUMBER, *match.span(), labels, None, shown, keep, plain=len(label) < 4, label_at=at), match.end()
 
 
 _TITLE = re.compile(r"""\s+(?:"[^"]*"|'[^']*'|“[^”]*”)\s*\Z""")
@@ -341,7 +393,8 @@ def _link(text: str, target: str | None, span: Range, inside: Range) -> tuple[To
         r"(?:mailto|tel|javascript|data|file|sandbox|attachment):", written, re.IGNORECASE
     ):
         return None, inside[1] + 1
-    keep = None if labels or not text.strip() or _is_address(text, written) else inside
+    hidden = labels or not text.strip() or _is_address(text, written) or text.startswith("oai_citation:")
+    keep = None if hidden else inside
     return Token(Form.LINK, at, end, labels, written, text, keep), end
 
 

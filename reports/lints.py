@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from .addressed import lookalikes, orders
+from .book import SourceBook
 from .data import Finding, Report, SegmentKind, SourceKind, Span
-from .marks import SourceBook
 from .text import unseen
 
 RULES = {

@@ -4,46 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
 from .authoryear import AuthorYears
-from .data import Finding, Source, SourceKind, Span
-from .inline import Form, Range, Token, parse_numbers
-from .references import Entry, RefList
-from .urls import Address, address, encode_blanks, find_arxiv, find_doi
-
-
-@dataclass(slots=True)
-class Found:
-    """A source while a report is read."""
-
-    kind: SourceKind
-    label: str | None
-    url: str | None
-    raw: str
-    title: str | None
-    doi: str | None
-    arxiv: str | None
-    span: Range | None
-    first: int
-    """Offset of its first appearance."""
-    id: str = ""
-
-    def source(self) -> Source:
-        """As plain data."""
-        span = Span(start=self.span[0], end=self.span[1]) if self.span else None
-        return Source(
-            id=self.id,
-            kind=self.kind,
-            label=self.label,
-            url=self.url,
-            raw=self.raw,
-            title=self.title,
-            doi=self.doi,
-            arxiv=self.arxiv,
-            span=span,
-        )
+from .book import Found, SourceBook
+from .data import Finding, Span
+from .inline import RINGS, Form, Range, Token, parse_numbers
 
 
 @dataclass(slots=True)
@@ -54,160 +21,6 @@ class RawMark:
     end: int
     sources: list[Found]
     keep: Range | None = None
-
-
-@dataclass
-class SourceBook:
-    """All sources of a report, each once; finds the source that a label means at a place."""
-
-    lists: Sequence[RefList]
-    listed: Sequence[Source]
-    findings: list[Finding] = field(default_factory=list)
-    found: list[Found] = field(default_factory=list)
-    by_order: bool = False
-    """Marks carry numbers, and the only list has none: entries count by position."""
-    used_order: bool = False
-
-    def __post_init__(self) -> None:
-        self._by_url: dict[str, Found] = {}
-        self._entries: dict[int, Found] = {}
-        self._tables: list[tuple[RefList, dict[str, Entry]]] = []
-        self.labels: set[str] = set()
-        for part in self.lists:
-            table: dict[str, Entry] = {}
-            for entry in part.entries:
-                if entry.label is not None:
-                    table.setdefault(entry.label.casefold(), entry)
-                self._add_entry(entry)
-            self._tables.append((part, table))
-            self.labels.update(table)
-        self._listed = {str(s.label or i).casefold(): self._add_listed(s) for i, s in enumerate(self.listed, 1)}
-        loose = [e for part in self.lists for e in part.entries]
-        self._ordered = {str(i): e for i, e in enumerate(loose, 1)} if loose and not self.labels else {}
-        only = self._tables[0][1] if len(self._tables) == 1 else {}
-        self._sure = {label: self._entries[id(entry)] for label, entry in only.items()}
-        self.listed_used = False
-        self.ambiguous: set[str] = set()
-
-    def _add_entry(self, entry: Entry) -> None:
-        where = entry.address
-        self._problem(where, (entry.start, entry.end))
-        url = where.url if where else None
-        new = Found(
-            SourceKind.ENTRY,
-            entry.label,
-            url,
-            entry.raw,
-            entry.title,
-            entry.doi,
-            entry.arxiv,
-            (entry.start, entry.end),
-            entry.start,
-        )
-        self.found.append(new)
-        self._entries[id(entry)] = new
-        for target in (
-            url,
-            entry.doi and f"https://doi.org/{entry.doi}",
-            entry.arxiv and f"https://arxiv.org/abs/{entry.arxiv}",
-        ):
-            if target:
-                self._by_url.setdefault(target, new)
-
-    def _add_listed(self, source: Source) -> Found:
-        raw = source.url or source.raw
-        where = address(raw) if raw else None
-        self._problem(where, None)
-        url = where.url if where else None
-        new = Found(SourceKind.LISTED, source.label, url, raw, source.title, source.doi, source.arxiv, None, 1 << 60)
-        self.found.append(new)
-        if url:
-            self._by_url.setdefault(url, new)
-        return new
-
-    def _problem(self, where: Address | None, span: Range | None) -> None:
-        if where is not None and where.problem:
-            place = Span(start=span[0], end=span[1]) if span else None
-            self.findings.append(Finding(rule=where.problem, message=f"{where.raw[:200]}: {where.why}", span=place))
-
-    @property
-    def numbered(self) -> bool:
-        """Whether some list of sources has numbers."""
-        return (
-            any(label.isdecimal() for label in self.labels)
-            or bool(self._ordered)
-            or (not self.lists and bool(self.listed))
-        )
-
-    def knows(self, label: str) -> bool:
-        """Whether a list has this label."""
-        label = label.casefold()
-        return label in self.labels or label in self._ordered or (not self.lists and label in self._listed)
-
-    def at(self, label: str, offset: int, *, foot: bool = False) -> Found | None:
-        """The source that a label means here: in the first list behind that has it, else in the last before.
-
-        ``foot``: it is written as a footnote, which means a footnote where there is one of this label; others do not.
-        """
-        label = label.casefold()
-        if (sure := self._sure.get(label)) is not None:
-            return self._cite(sure, offset)
-        holders = [(part, table[label]) for part, table in self._tables if label in table]
-        if holders:
-            holders = [held for held in holders if held[0].footnotes is foot] or holders
-            if len({entry.text for _, entry in holders}) > 1:
-                self.ambiguous.add(label)
-            entry = next((e for part, e in holders if part.definitions or part.start > offset), holders[-1][1])
-            return self._cite(self._entries[id(entry)], offset)
-        if label in self._ordered:
-            self.used_order = True
-            return self._cite(self._entries[id(self._ordered[label])], offset)
-        if not self.labels and label in self._listed:
-            self.listed_used = True
-            return self._cite(self._listed[label], offset)
-        return None
-
-    def _cite(self, source: Found, offset: int) -> Found:
-        if offset < source.first:
-            source.first = offset
-        return source
-
-    def inline(self, token: Token) -> Found:
-        """The source of a link or address in running text."""
-        raw = token.target or ""
-        where = address(encode_blanks(raw))
-        known = self._by_url.get(where.url) if where.url else self._by_url.get("?" + raw)
-        if known is not None:
-            return self._cite(known, token.start)
-        self._problem(where, (token.start, token.end))
-        label = token.labels[0] if len(token.labels) == 1 else None
-        title = token.text.strip() if token.text and not token.labels else None
-        url = where.url
-        new = Found(
-            SourceKind.INLINE,
-            label,
-            url,
-            raw,
-            title,
-            find_doi(raw),
-            find_arxiv(raw),
-            (token.start, token.end),
-            token.start,
-        )
-        self._by_url[url or "?" + raw] = new
-        self.found.append(new)
-        return new
-
-    def author(self, entry: Entry, offset: int) -> Found:
-        """The source of an entry that an author and year mean."""
-        return self._cite(self._entries[id(entry)], offset)
-
-    def sources(self) -> tuple[Source, ...]:
-        """All sources with ids in order of first appearance."""
-        self.found.sort(key=lambda s: s.first)
-        for i, source in enumerate(self.found, 1):
-            source.id = f"s{i}"
-        return tuple(source.source() for source in self.found)
 
 
 _INDEXED = re.compile(
@@ -223,10 +36,20 @@ _INTERVAL_WORD = re.compile(
     r"|to|in|is|the|between|are))*|区间|范围|取值|置信)[\s:：(]*\Z",
     re.IGNORECASE,
 )
+_EQUATED = re.compile(r"(?:为|是|\b(?:is|are|was|were|to|from|of|size|at))\s?\Z")
+"""Before two numbers of which one has no entry: an interval."""
 _INTERVAL_AFTER = re.compile(r"\s?(?:%|区间|interval|range\b|[×^²³=]|\)?\s?[∪∩])", re.IGNORECASE)
 _UNIT_WORD = re.compile(
     r"(?:(?<![^\W\d_])(?:[a-zA-Zμ]|km|cm|mm|nm|μm|dm|ft|in|mi|yd|sec|mol|kg|hm)|[\d)\]=+*/^×]|\d\s)\Z"
 )
+_MATRIX = re.compile(r"(?:(?<![^\W\d_])[A-Za-z]|_\w+)(?:\[\d{1,3}\])+\Z")
+_RING_BEFORE = re.compile(
+    rf"(?:[^\W\d_]|\d[年月日%％]?|[%％)(（）”’」』】》.。,，;；!?！？{RINGS}])(?<![第图圖表步])\Z"
+)
+_STOP = r".,;:。，；：、！？!?)）”」|"
+_RING_AFTER = re.compile(rf"\s?(?:[{_STOP}]|\Z|[{RINGS}](?=[{_STOP}{RINGS}]|\s*\Z))")
+_SUPERSCRIPT_END = re.compile("(?<=[¹²³⁰⁴-⁹])[ ,]{1,2}\\Z")
+_FORMULA = re.compile(r"[=≈∝<>]\s?\w{1,4}\Z")
 _CLAUSE_END = re.compile(r"\s?(?:[.,;:。，；：、！？!?)）|]|\Z|[(（]\d)")
 _WORD_BEFORE = re.compile(r"[^\W_]|[.。,，;；:：!?！？\"”’)）%]")
 
@@ -237,8 +60,26 @@ class Judge:
     def __init__(self, text: str, book: SourceBook, tokens: Iterable[Token]) -> None:
         self.text, self.book = text, book
         all_tokens = list(tokens)
+        said = [t for t in all_tokens if t.said and all(map(book.knows, t.labels))]
+        self.titled = bool(said) and sum(map(self._fits, said)) * 2 >= len(said)
+        """Whether the report writes the title or host of a source beside its number."""
         self.brackets = any(t.form is Form.NUMBER and self._number(t) for t in all_tokens)
         self.links = any(t.form is Form.LINK and t.labels for t in all_tokens)
+
+    def _fits(self, token: Token) -> bool:
+        return all(
+            self.book.fits(label, token.start, said) for label, said in zip(token.labels, token.said, strict=True)
+        )
+
+    def covers(self, tokens: Iterable[Token]) -> bool:
+        """Whether numbers in brackets or superscripts name an eighth of the list: that is how the report cites."""
+        seen: set[str] = set()
+        for token in tokens:
+            if token.form in (Form.NUMBER, Form.SUPERSCRIPT) and self.accepts(token, token.start, token.end):
+                seen.update(filter(self.book.knows, token.labels))
+                if len(seen) * 8 >= self.book.size:
+                    return True
+        return False
 
     def accepts(self, token: Token, start: int, end: int) -> bool:
         """Whether a token, in the paragraph ``start:end``, is a citation."""
@@ -252,6 +93,8 @@ class Judge:
             return self._superscript(token)
         if token.form is Form.FLAT:
             return all(map(self.book.knows, token.labels))
+        if token.form is Form.RING:
+            return self._ring(token, start, end)
         return self._paren(token, start, end)
 
     def _link(self, token: Token) -> bool:
@@ -267,14 +110,18 @@ class Judge:
         )
 
     def _number(self, token: Token) -> bool:
+        if token.label_at is not None and not self._refers(token):
+            return False
         labels, text, book = token.labels, self.text, self.book
+        if token.said:
+            return all(map(book.knows, labels)) and (self.titled or self._fits(token))
         if len(labels) == 1 and labels[0] in book.labels and self._plainly(token):
             return True
         known = [label for label in labels if book.knows(label)]
         if len(known) == len(labels) == 1 and self._plainly(token):
             return True
         if not labels[0].isdigit():
-            return len(known) == len(labels) and bool(labels)
+            return token.sure or (len(known) == len(labels) and bool(labels))
         if not token.plain:
             return True
         if not known and any(len(label) > 3 or int(label) == 0 or (label[0] == "0") for label in labels):
@@ -292,18 +139,35 @@ class Judge:
         pair = len(labels) > 1 and "-" not in text[token.start : token.end]
         if pair and _INTERVAL_WORD.search(before):
             return False
-        if pair and not known and book.numbered:
+        if pair and book.numbered and (not known or (len(known) < len(labels) and _EQUATED.search(before))):
+            return False
+        if before[-1:] == "]" and _MATRIX.search(before):
             return False
         if _INDEXED.search(before):
             return bool(known) and not _INDEXED_SURE.search(before)
         return True
+
+    def _refers(self, token: Token) -> bool:
+        """``[text][1]`` is a link where ``1`` is defined as one; else only ``[1]`` may be a mark."""
+        if token.labels[0].casefold() in self.book.defined:
+            return True
+        token.start, token.keep, token.label_at = token.label_at or token.start, None, None
+        return token.labels[0].isdigit() or self.book.knows(token.labels[0])
+
+    def _ring(self, token: Token, start: int, end: int) -> bool:
+        """``grew①。`` and not ``①cost, ②speed``: behind a word, at the end of a clause."""
+        if self.brackets or not self.book.numbered or not self.book.knows(token.labels[0]):
+            return False
+        before, after = self.text[max(start, token.start - 12) : token.start], self.text[token.end : token.end + 3]
+        ends = _RING_AFTER.match(after[: end - token.end]) is not None
+        return bool(_RING_BEFORE.search(before.rstrip() if ends else before)) and (ends or after[:1].isspace())
 
     def _plainly(self, token: Token) -> bool:
         """The common case: one known number behind a blank, a full stop, another mark or a CJK character."""
         text, at = self.text, token.start - 1
         before = text[at] if at >= 0 else " "
         if before == "]":
-            return text[at - 1 : at].isdigit()
+            return text[at - 1 : at].isdigit() and not _MATRIX.search(text[max(0, at - 24) : at + 1])
         if before in " ,.;)。，；）】" and text[token.end : token.end + 2].strip()[:1] != "=":
             return text[at - 1 : at].isalnum() or text[at - 1 : at] in ("%", ")", "]", "。", "”", '"', ".", "，")
         return "\u3400" <= before <= "\u9fff"
@@ -311,9 +175,10 @@ class Judge:
     def _superscript(self, token: Token) -> bool:
         if not token.labels or not self.book.numbered:
             return False
-        before = self.text[max(0, token.start - 6) : token.start]
-        before = before if token.plain else before.rstrip(" ")
-        if not before or not _WORD_BEFORE.search(before[-1]) or _UNIT_WORD.search(before):
+        before = self.text[max(0, token.start - 12) : token.start]
+        if before[-1:] in (" ", ","):
+            before = _SUPERSCRIPT_END.sub("", before) if token.plain else before.rstrip(" ")
+        if not before or not _WORD_BEFORE.search(before[-1]) or _UNIT_WORD.search(before) or _FORMULA.search(before):
             return False
         if all(map(self.book.knows, token.labels)):
             return True
@@ -337,6 +202,7 @@ class Judge:
 def find_marks(text: str, book: SourceBook, paragraphs: Sequence[tuple[int, int, list[Token]]]) -> list[list[RawMark]]:
     """The citations of each paragraph (start, end, tokens), with the sources they lead to."""
     judge = Judge(text, book, (t for _, _, tokens in paragraphs for t in tokens))
+    linked = {} if book.labels else _linked(t for _, _, tokens in paragraphs for t in tokens)
     years = AuthorYears(book.lists)
     out: list[list[RawMark]] = []
     missing: dict[str, Range] = {}
@@ -344,7 +210,7 @@ def find_marks(text: str, book: SourceBook, paragraphs: Sequence[tuple[int, int,
         accepted = [token for token in tokens if judge.accepts(token, start, end)]
         _spell_ranges(text, accepted)
         _drop_bracketed(text, accepted)
-        marks = [_mark(book, token, missing) for token in accepted]
+        marks = [_mark(book, token, missing, linked) for token in accepted]
         if years and not (judge.brackets and book.numbered):
             marks += _author_marks(text, book, years, start, end, marks)
         out.append(marks)
@@ -381,7 +247,18 @@ def _drop_bracketed(text: str, tokens: Sequence[Token]) -> None:
 _LINK_GAPS = frozenset((",", ";", "，", "；", "、", "&", "and", ""))
 
 
-def _mark(book: SourceBook, token: Token, missing: dict[str, Range]) -> RawMark:
+def _linked(tokens: Iterable[Token]) -> dict[str, Token]:
+    """Numbers that stand as links in the text, ``[1](https://…)``, each always to one address."""
+    found: dict[str, Token] = {}
+    doubtful: set[str] = set()
+    for token in tokens:
+        if token.form is Form.LINK and len(token.labels) == 1:
+            first = found.setdefault(token.labels[0], token)
+            doubtful.update(token.labels if first.target != token.target else ())
+    return {label: token for label, token in found.items() if label not in doubtful}
+
+
+def _mark(book: SourceBook, token: Token, missing: dict[str, Range], linked: dict[str, Token]) -> RawMark:
     span = (token.start, token.end)
     if token.form in (Form.LINK, Form.BARE):
         return RawMark(*span, [book.inline(token)], token.keep)
@@ -391,11 +268,13 @@ def _mark(book: SourceBook, token: Token, missing: dict[str, Range]) -> RawMark:
     sources: list[Found] = []
     for label in token.labels:
         source = book.at(label, token.start, foot=token.foot)
+        if source is None and label in linked:
+            source = book.inline(linked[label])
         if source is None:
             missing.setdefault(label, span)
         elif source not in sources:
             sources.append(source)
-    return RawMark(*span, sources)
+    return RawMark(*span, sources, token.keep)
 
 
 def _author_marks(

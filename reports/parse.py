@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .blocks import Block, parse_blocks, with_sections
+from .book import SourceBook
 from .cleaner import clean_text
 from .data import Cut, Report, SegmentKind, Source
-from .inline import Form, Range, flat_tokens, tokens, zones
+from .flat import with_flat
+from .inline import Range, tokens, zones
 from .lints import findings_of
-from .marks import RawMark, SourceBook, find_marks
+from .marks import Judge, RawMark, find_marks
 from .pause import collector_paused
 from .reading import is_bare, read_text
 from .references import find_references
@@ -21,6 +24,7 @@ from .sentences import pieces, split_range
 from .text import language_of, scalar
 
 _PROSE = frozenset({SegmentKind.PARAGRAPH, SegmentKind.LIST_ITEM, SegmentKind.QUOTE})
+_FLAT = _PROSE | {SegmentKind.TABLE_ROW}
 _MARKED = _PROSE | {SegmentKind.HEADING, SegmentKind.TABLE_ROW}
 
 
@@ -85,12 +89,9 @@ class _Reader:
             tokens(text, b.body, b.end, inside) if b.kind in _MARKED else []
             for b, inside in zip(blocks, shields, strict=True)
         ]
-        if book.labels and not any(t for row in found for t in row if t.form is not Form.PAREN):
-            flat = [
-                flat_tokens(text, b.body, b.end, z) if b.kind in _PROSE else []
-                for b, z in zip(blocks, shields, strict=True)
-            ]
-            found = flat if any(book.knows(t.labels[0]) for row in flat for t in row) else found
+        if book.numbered and not Judge(text, book, ()).covers(itertools.chain(*found)):
+            places = [(b.body, b.end, z) if b.kind in _FLAT else None for b, z in zip(blocks, shields, strict=True)]
+            found = with_flat(text, book, found, places)
         marks = find_marks(text, book, [(b.body, b.end, t) for b, t in zip(blocks, found, strict=True)])
         for index, block in enumerate(blocks):
             inside = [*shields[index], *((t.start, t.end) for t in found[index])]

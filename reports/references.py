@@ -7,57 +7,16 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from .blocks import Block, heading_title, lines_of
+from .blocks import Block, heading_title, label_block, lines_of
 from .data import SegmentKind
-from .inline import _DEST, _TEXT
+from .entries import TARGET, TRIM, Entry, has_target, read_entry, target_of, wraps
 from .text import squeeze
 from .titles import is_reference_title
-from .urls import ARXIV, BARE_URL, DOI, Address, address, encode_blanks, find_arxiv, find_doi, trim_url
 
-_URL = re.compile(BARE_URL, re.IGNORECASE)
-_LINK = re.compile(rf"(?<!!)\[({_TEXT})\]\(({_DEST})\)", re.DOTALL)
-_HREF = re.compile(r"<a\s[^<>]{0,2000}?href\s*=\s*[\"']?([^\"'<>\s]+)[^<>]{0,2000}>([^<]{0,400})</a>", re.IGNORECASE)
-_ANGLE = re.compile(r"<((?:https?://|www\.)[^<>\n]{1,4000})>", re.IGNORECASE)
-_FOUND = re.compile(rf"https?://|www\.|{DOI}|{ARXIV}", re.IGNORECASE)
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d[a-z]?(?!\d)")
 _DATED = re.compile(
     r"[(（\[](?:[^()（）\[\]]{0,30}\D)?(?:19|20)\d\d[a-z]?[^()（）]{0,30}[)）\]]|n\.d\.|(?:,|\.)\s(?:19|20)\d\d\b"
 )
-_WRAPPED = re.compile(r"[ \t]*\r?\n[ \t]*([^\s<>\"\[\]]+)[ \t]*(?=\r?\n|\Z)")
-_URL_END = "-/_=&?%+~."
-_URL_REST = re.compile(r"[/=%&?]|\w-\w|\.(?:html?|pdf|php|aspx?|xlsx?|docx?)\b", re.IGNORECASE)
-_SPACED = re.compile(
-    r"(?: [\w()%,.'’–-]+){1,10}\.(?:pdf|html?|docx?|xlsx?|pptx?|aspx?|php)(?=[\s.,;)\]]*\Z)", re.IGNORECASE
-)
-_URL_LEFT = re.compile(
-    r"\b(?:retrieved|accessed|available|abgerufen|consulté|url|link|doi|in|from|at|on"
-    r"|via)\b\s*(?:from|at|on|am|le)?\s*[:：]?\s*\Z",
-    re.IGNORECASE,
-)
-_FAKE_TARGET = re.compile(
-    r"\((?:url|link|source|https?://\.\.\.)\)|\[(?:insert|add|url|link)[^\]]{0,40}\]"
-    r"|htt?ps?[:/]{1,2}\S+|(?<![\w.@/])(?:[\w-]+\.)+(?:com|org|net|gov|edu|io|cn|uk|de|eu|int|info"
-    r"|co)(?:/[^\s)\]，。]*)?(?=[\s)\],.;，。]|\Z)",
-    re.IGNORECASE,
-)
-_TRIM = " \t\r\n-–—:：|,，.。;；·•*_<>"
-
-
-@dataclass(slots=True)
-class Entry:
-    """One entry of a reference list."""
-
-    label: str | None
-    start: int
-    end: int
-    text: str
-    """As written, without the label."""
-    title: str | None = None
-    raw: str = ""
-    """The address as written."""
-    address: Address | None = None
-    doi: str | None = None
-    arxiv: str | None = None
 
 
 @dataclass(slots=True)
@@ -80,6 +39,7 @@ def find_references(text: str, blocks: list[Block]) -> tuple[list[Block], list[R
     """Reference lists of a report; the blocks that are entries become ``REFERENCES`` (split by line where needed)."""
     lists: list[RefList] = []
     out: list[Block] = []
+    blocks = list(_run_in(text, blocks))
     at = 0
     while at < len(blocks):
         block = blocks[at]
@@ -94,6 +54,7 @@ def find_references(text: str, blocks: list[Block]) -> tuple[list[Block], list[R
                     lists.append(RefList(entries))
                     out += parts
                     at = stop
+    _bibliographies(text, out, lists)
     _definitions(text, out, lists)
     _unheaded(text, out, lists)
     lists.sort(key=lambda found: found.start)
@@ -125,17 +86,50 @@ def _lines(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
         yield from _split(text, block)
 
 
+_KEY = re.compile(r"[*_`]{0,3}@?([A-Za-z][\w-]{1,30}(?:19|20)\d\d\w{0,20})[*_`]{0,3}(?::(?!//)|：|\s[-–—])\s*")
+"""The key of an entry without brackets: ``smith2020: …``."""
+_LEAD = re.compile(r"[:：][*_ \t]*(?=(?:\\?\[\^?\d{1,4}\\?\]|【\d{1,4}】)[:：]?(?!\())")
+_LEAD_START = re.compile(r"(?:\A|[\n.。!?！？;；)）\]】])\s*(?P<lead>[*_]*[^\n.。!?！？;；:：)）\]】]{1,40})\Z")
+
+
+def _run_in(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
+    """Lists that stand in a paragraph behind their heading: ``Sources: [1] url, [2] url``."""
+    for block in blocks:
+        lead = _lead(text, block) if block.kind in (SegmentKind.PARAGRAPH, SegmentKind.QUOTE) else None
+        if lead is None:
+            yield block
+            continue
+        start, body = lead
+        if text[block.body : start].strip():
+            yield replace(block, end=block.start + len(text[block.start : start].rstrip()))
+        heading = replace(block, kind=SegmentKind.HEADING, start=start, end=body, body=start, level=7)
+        entries = label_block(text, replace(block, start=body, gap=False))
+        yield from (heading, entries) if entries else (replace(block, start=start, body=start),)
+
+
+def _lead(text: str, block: Block) -> tuple[int, int] | None:
+    """Where the heading of a list within a paragraph begins and ends."""
+    if text.find("://", block.body, block.end) < 0:
+        return None
+    for match in _LEAD.finditer(text, block.body, block.end):
+        before = _LEAD_START.search(text[max(block.body, match.start() - 60) : match.start()])
+        if before and is_reference_title(before["lead"].strip(" *_")):
+            start = match.start() - len(before["lead"])
+            return (start, match.end()) if has_target(text[match.end() : block.end]) else None
+    return None
+
+
 _NEXT = re.compile(r"(?<=[\s;,，；])\[(\d{1,4})\][:：]?\s*")
 
 
 def _run_on(text: str, block: Block) -> Iterator[Block]:
     """An entry, or several on one line: ``[1] A url [2] B url``, each with an address and the next number. Linear."""
     label, start = block.label or "", block.start
-    target = _FOUND.search(text, block.body, block.end)
+    target = TARGET.search(text, block.body, block.end)
     for match in _NEXT.finditer(text, block.body, block.end) if label.isdecimal() else ():
         if target is None or target.start() > match.start() or int(match[1]) != int(label) + 1:
             continue
-        if (target := _FOUND.search(text, match.end(), block.end)) is None:
+        if (target := TARGET.search(text, match.end(), block.end)) is None:
             break
         yield replace(block, start=start, end=match.start(), target=None)
         label, start = match[1], match.start()
@@ -154,7 +148,7 @@ def _split(text: str, block: Block) -> Iterator[Block]:
             pieces[-1] = (pieces[-1][0], end)
         else:
             pieces.append((start, end))
-        closed = _has_target(text[pieces[-1][0] : end]) and not _wraps(text, end, block.end)
+        closed = has_target(text[pieces[-1][0] : end]) and not wraps(text, end, block.end)
     for i, (start, end) in enumerate(pieces):
         yield replace(
             block,
@@ -167,19 +161,10 @@ def _split(text: str, block: Block) -> Iterator[Block]:
         )
 
 
-def _wraps(text: str, end: int, stop: int) -> bool:
-    match = _WRAPPED.match(text, end, stop)
-    return match is not None and text[end - 1] in _URL_END and bool(_URL_REST.search(match[1]))
-
-
-def _has_target(piece: str) -> bool:
-    return "http" in piece or _FOUND.search(piece) is not None
-
-
 def _targets(text: str, block: Block) -> bool:
     """Whether a block holds an address, DOI or arXiv id."""
     if block.target is None:
-        block.target = _has_target(text[block.body : block.end])
+        block.target = has_target(text[block.body : block.end])
     return block.target
 
 
@@ -266,8 +251,8 @@ def _continues(text: str, block: Block, group: list[Block], numbered: bool) -> b
         return False
     has = any(_targets(text, b) for b in group)
     piece = text[block.body : block.end]
-    if _has_target(piece) and not has:
-        return not _DATED.search(piece) and len(squeeze(_FOUND.split(piece, maxsplit=1)[0])) < 20
+    if has_target(piece) and not has:
+        return not _DATED.search(piece) and len(squeeze(TARGET.split(piece, maxsplit=1)[0])) < 20
     return numbered and (not block.gap or _indent(text, block) > 0) and len(piece) < 400
 
 
@@ -295,74 +280,29 @@ def _entry(text: str, group: list[Block]) -> Entry:
         label = cells[0].strip(" []*") if cells[0].strip(" []*").isdecimal() else None
     while text[start].isspace():
         start += 1
-    return read_entry(text, start, body, end, label)
-
-
-def read_entry(text: str, start: int, body: int, end: int, label: str | None) -> Entry:
-    """Read one entry: its address, title, DOI and arXiv id."""
-    piece = text[body:end]
-    entry = Entry(label, start, end, piece)
-    raw, span, title = _target(piece)
-    if raw is not None and span is not None:
-        entry.raw, entry.address = raw, address(encode_blanks(raw))
-    rest = piece if span is None else f"{piece[: span[0]]} {piece[span[1] :]}" if title is None else title
-    entry.title = _title(rest) or None
-    entry.doi, entry.arxiv = find_doi(piece), find_arxiv(piece)
+    if label is None and (key := _KEY.match(text, body, end)):
+        label, body = key[1], key.end()
+    entry = read_entry(text, start, body, end, label)
+    entry.define = first.style == "define"
     return entry
 
 
-def _target(piece: str) -> tuple[str | None, tuple[int, int] | None, str | None]:
-    """The first address of an entry as written, where it stands, and the link text when it is a link."""
-    if match := _LINK.search(piece):
-        written = re.sub(r"""\s+["'][^"']*["']\s*\Z""", "", match[2]).strip().strip("<>")
-        text = match[1].strip()
-        if not written.startswith("#") and written:
-            return (
-                written,
-                match.span(),
-                text if not re.fullmatch(r"(?i)\W*(?:link|url|source|\d+|https?://.*)\W*", text) else None,
-            )
-    for pattern in (_HREF, _ANGLE):
-        if match := pattern.search(piece):
-            return match[1].strip(), match.span(), match[2] if pattern is _HREF else None
-    match = _URL.search(piece)
-    if match is None:
-        fake = _FAKE_TARGET.search(piece)
-        return (trim_url(fake.group()).strip("()"), fake.span(), None) if fake else (None, None, None)
-    return _whole(piece, match)
+_RECORD_TITLE = re.compile(r"\btitle\s*=\s*[{\"]+([^{}\"]{1,400})", re.IGNORECASE)
+_RECORD = re.compile(r"@[A-Za-z]{3,20}\s*\{\s*([^\s,{}]{1,60})\s*,")
 
 
-def _whole(piece: str, match: re.Match[str]) -> tuple[str, tuple[int, int], None]:
-    """A bare address, with the rest of it when it was wrapped or has blanks in it."""
-    start, end = match.span()
-    url = match.group()
-    while (
-        (more := _WRAPPED.match(piece, end))
-        and _URL_REST.search(more[1])
-        and (url[-1] in _URL_END or re.search(r"[/=%]", more[1]))
-        and "://" not in more[1]
-    ):
-        url += more[1]
-        end = more.end()
-    trimmed = trim_url(url)
-    if piece.startswith(("...", "…"), start + len(trimmed)):
-        return trimmed + "...", (start, end), None
-    if (
-        "/" in trimmed[8:]
-        and not re.search(r"\.\w{2,4}\Z", trimmed.rsplit("/", 1)[-1])
-        and (more := _SPACED.match(piece, end))
-    ):
-        return trimmed + more.group(), (start, more.end()), None
-    return trimmed, (start, end), None
-
-
-_TITLE_NOISE = re.compile(r"[*_`]+|\[\s*\]|\(\s*\)|<[^<>]{0,200}>")
-
-
-def _title(text: str) -> str:
-    clean = squeeze(_TITLE_NOISE.sub(" ", text)).strip(_TRIM + "[]")
-    clean = _URL_LEFT.sub("", clean).strip(_TRIM + "[]")
-    return clean[:400]
+def _bibliographies(text: str, blocks: list[Block], lists: list[RefList]) -> None:
+    """BibTeX in a code block: ``@article{key, … url = {…}}``."""
+    for block in blocks:
+        if block.kind is SegmentKind.CODE and block.style == "fenced" and _RECORD.match(text, block.body):
+            block.kind = SegmentKind.REFERENCES
+            found = list(_RECORD.finditer(text, block.body, block.end))
+            ends = [m.start() for m in found[1:]] + [block.end]
+            entries = [read_entry(text, m.start(), m.end(), end, m[1]) for m, end in zip(found, ends, strict=True)]
+            for entry in entries:
+                named = _RECORD_TITLE.search(entry.text)
+                entry.title = squeeze(named[1]).strip("{}") if named else entry.title
+            lists.append(RefList(entries))
 
 
 def _definitions(text: str, blocks: list[Block], lists: list[RefList]) -> None:
@@ -425,10 +365,10 @@ def _ascending(run: list[Block]) -> bool:
 def _only_link(text: str, block: Block, styles: set[str]) -> bool:
     """Whether an item consists of a title and an address and no sentence."""
     piece = text[block.body : block.end]
-    raw, span, title = _target(piece)
+    raw, span, title = target_of(piece)
     if raw is None or span is None:
         return False
-    rest = squeeze(piece[: span[0]] + piece[span[1] :]).strip(_TRIM + "()[]")
+    rest = squeeze(piece[: span[0]] + piece[span[1] :]).strip(TRIM + "()[]")
     limit = 200 if "ordered" in styles else 8 if title is None else 80
     return len(rest) <= limit and not re.search(r"[.。!?]\s", rest)
 

@@ -19,6 +19,8 @@ UNITS = [
     "arXiv", "arXiv:2401.12345 ", "¹", "a¹", "²³", "1", "1,", "1,111", "1.1", "2020-", "May ", "Smith (2020) ", "(Smith, 2020) ", "(Smith et al., 2020; ", "A B C D ",
     "```", "```a\n", "~~~\n```a\n", "\x00", "\u202e", "\ufeff", "\ufffd", "\U0001f600", "é́", "\ue200cite", "![a", "![a](", "&", "&amp;", "&#1;", "Let me search for ", "让我搜索",
     "Let me search for it:\n\n", "…\n…", "“", "”。", "a|", "[x]", "[a b](c d", "[see ", "[ref ", "[1-", "[1–3] ", "[^", "[^1^]", ":contentReference[", "@", "\\", "\\\\", "{", "}", "---\na: b\n",
+    "① ", "a①", "\n① x", "[a][1]", "[a][", "[a b] ", "[1: a; 2: b]", "\\cite{a} ", "\\cite{", "@a ", "[@a; ", "[@a;@b]", "grew1. ", "grew 1. ", "m[0][1]",
+    "Sources: [1] http://a ", ": [1]", "<li>a", "<ol><li>x</li>", "<a id=1></a>[1] ", "```bib\n@a{b,\n", "citeturn0search1", "[a b]: http://x\n", "[1](http://a)",
 ]  # fmt: skip
 
 

@@ -1,0 +1,114 @@
+"""Numbers that stand bare, as copies of superscripts leave them: ``growth.12 Then``, ``growth12, then``, ``grew 12.``
+
+A number alone proves nothing. They are looked for in reports that have a numbered list and no other numbered marks, and
+what could as well be a quantity only counts where such numbers name most of the list.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+
+from .book import SourceBook
+from .inline import Form, Range, Token, parse_numbers
+from .text import word_set
+
+_MORE = r"\d{1,3}(?:,\s?\d{1,3})*+"
+_SURE = re.compile(
+    r"(?:(?<=[^\W\d_][^\W\d_][.,;:!?])|(?<=\b(?:19|20)\d\d\.)(?=\d{1,3}\s[A-Z])|(?<=[)\]”\"’%][.,;:!?])"
+    rf"|(?<=[。！？；，”）])){_MORE}(?=\s|\Z|[。，；])"
+    rf"|(?<=[\u3400-\u9fff”）%]\s){_MORE}(?=[。，；！？])"
+)
+"""Directly behind punctuation, or in Chinese between a blank and punctuation."""
+_LOOSE = re.compile(
+    rf"(?:(?<=[^\W\d_]{{3}})|(?<=[)\]”\"’%*]))(?P<glued>{_MORE})(?=[.,;:!?)”|。，；：]|\s|\Z)"
+    rf"|(?:(?<=[^\W\d_]{{2}}[ ])|(?<=[)”\"’%*][ ]))(?P<apart>{_MORE})(?=\s?[.,;:!?)|。，；：](?!\d)|\s*\Z)"
+)
+"""Directly behind a word, or behind a word and a blank before punctuation: quantities and names look the same."""
+_WORD = re.compile(r"[^\W_]+\Z")
+_COUNTS = word_set(
+    """phase phases grade step steps type level section sections chapter chapters figure figures fig
+    table tables tab part stage stages version versions day week month year page pages
+    number numbers no nr top tier class category group round season episode volume vol issue article art act rule law
+    appendix annex box equation eq theorem scenario option case study experiment model task goal windows ios android
+    python route highway line room floor unit module lesson question point item column row cell game generation gen
+    series mark cohort arm zone region district pillar scope world war age aged size score rank ranked rating factor
+    by to of than about from at in on with for over under above below around approximately roughly nearly almost only
+    just between and or is was are were be been equal equals reached reaches reach hit exceeds exceeded minus plus times
+    the a an all these those least most first last next per up down some versus vs until since through till before
+    after within every each total sum worth as had has have were into out another other than both past ca circa
+    january february march april may june july august september october november december jan feb mar apr jun jul aug
+    sep sept oct nov dec kapitel stufe abschnitt von bis um auf am im ab rund etwa capítulo chapitre étape paso fase
+    de du en à le la les el los por con hasta entre environ llama python gpt covid web qwen gemini claude"""
+)
+"""Words that a number belongs to, so that it is none of the list's."""
+
+
+def with_flat(
+    text: str, book: SourceBook, found: list[list[Token]], places: Sequence[tuple[int, int, list[Range]] | None]
+) -> list[list[Token]]:
+    """The tokens of each paragraph with its bare numbers, where the report cites so; as they are where it does not.
+
+    ``places`` are start, end and shields of the paragraphs to look in; None for the others.
+    """
+    rows = [_flat(text, old, *place) if place else [] for old, place in zip(found, places, strict=True)]
+    sure = {label for row in rows for token in row if token.sure for label in token.labels if book.knows(label)}
+    others = any(token.form is not Form.PAREN for row in found for token in row)
+    size = book.size
+    if others and len(sure) * 2 < size:
+        sure = set()
+    glued = _proven(book, rows, sure, "glued") if size > 1 else set()
+    apart = _proven(book, rows, sure, "apart") if size > 1 else set()
+    kinds = {kind for kind, labels in (("", sure), ("glued", glued), ("apart", apart)) if labels}
+    if not kinds:
+        return found
+    return [_merged(old, [t for t in row if t.text in kinds]) for old, row in zip(found, rows, strict=True)]
+
+
+def _merged(old: list[Token], new: list[Token]) -> list[Token]:
+    """Bare numbers among the other tokens; ``(4)`` is none where numbers stand bare."""
+    kept = [t for t in old if t.form is not Form.PAREN]
+    return sorted([*kept, *new], key=lambda t: t.start)
+
+
+def _proven(book: SourceBook, rows: Iterable[list[Token]], sure: set[str], kind: str) -> set[str]:
+    """The labels that numbers of a doubtful kind name, where they name most of the list, and few numbers beyond it."""
+    mine = [token for row in rows for token in row if token.text == kind]
+    known = [token for token in mine if all(map(book.knows, token.labels))]
+    labels = {label for token in known for label in token.labels}
+    whole = len(labels | sure) if kind == "glued" else len(labels)
+    enough = whole * 5 >= book.size * 3 and len(known) * 3 >= len(mine) * 2
+    return labels if enough and len(labels) > (0 if sure and kind == "glued" else 1) else set()
+
+
+def _flat(text: str, old: list[Token], start: int, end: int, shields: list[Range]) -> list[Token]:
+    shields = sorted([*shields, *((token.start, token.end) for token in old if token.form is not Form.PAREN)])
+    found = _tokens(_SURE, text, start, end, shields)
+    taken = sorted([*shields, *((token.start, token.end) for token in found)])
+    return sorted([*found, *_tokens(_LOOSE, text, start, end, taken)], key=lambda t: t.start)
+
+
+def _tokens(pattern: re.Pattern[str], text: str, start: int, end: int, shields: list[Range]) -> list[Token]:
+    found: list[Token] = []
+    starts = [a for a, _ in shields]
+    for match in pattern.finditer(text, start, end):
+        kind = match.lastgroup or ""
+        labels = parse_numbers(match.group())
+        if not labels or (kind and _counted(text, start, match.start())):
+            continue
+        i = bisect_right(starts, match.start())
+        if i == 0 or match.start() >= shields[i - 1][1]:
+            found.append(Token(Form.FLAT, *match.span(), labels, text=kind, sure=not kind))
+    return found
+
+
+def _counted(text: str, start: int, at: int) -> bool:
+    """Whether the word before a number is one that takes numbers, or is written like a name: ``H100``, ``GPT4``."""
+    before = text[max(start, at - 30) : at]
+    apart = before[-1:] == " "
+    word = _WORD.search(before.rstrip(" "))
+    if word is None:
+        return False
+    name = word.group()
+    return name.casefold() in _COUNTS or any(map(str.isdigit, name)) or (not apart and name[-1].isupper())
