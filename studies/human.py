@@ -245,6 +245,11 @@ async def _plain(example: Example, labels: LabelSet, judge: ChatModel, toolbox: 
     del toolbox
     if isinstance(example, Preference):
         return await _plain_choice(example, labels, judge)
+    return await plain_answer(example, labels, judge)
+
+
+async def plain_answer(example: Pair, labels: LabelSet, judge: ChatModel) -> Answer:
+    """What the plain prompt says of a pair, among the labels of its set. CallFailed as the judge does."""
     words = {PLAIN_WORDS[label]: label for label in labels.options}
     listed = ", ".join(word.replace("_", " ") for word in list(words)[:-1]) + f" or {list(words)[-1].replace('_', ' ')}"
     text = plain_evidence(example, judge)
