@@ -12,8 +12,11 @@ shingles are compared, none sampled, of the first 40,000 terms of a text.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from .data import Page
+from .indexing import Indexed
 from .passages import index_of
 
 SHARE = 0.6
@@ -25,9 +28,33 @@ REPORT_SHARE = 0.5
 _FEW = 20
 
 
-def shingles(text: str) -> frozenset[int]:
-    """The text's shingles as hashes."""
-    return frozenset(index_of(text).shingles)
+@dataclass(frozen=True)
+class Shingles:
+    """What texts are compared by."""
+
+    index: Indexed
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.index.shingles)
+
+    @cached_property
+    def all(self) -> frozenset[int]:
+        """They themselves, as hashes."""
+        return frozenset(self.index.shingles)
+
+    def hold(self, other: Shingles, share: float) -> bool:
+        """Whether ``share`` of the other's are among these. Most texts have little in common, and the buckets tell that
+        at once: each of the other's that is none of these has a shingle in it which is not here."""
+        wanted = share * len(other)
+        if len(other) - (other.index.buckets & ~self.index.buckets).bit_count() < wanted:
+            return False
+        return len(self.all & other.all) >= wanted
+
+
+def shingles(text: str) -> Shingles:
+    """The text's shingles."""
+    return Shingles(index_of(text))
 
 
 def is_copy(text: str, other: str) -> bool:
@@ -35,26 +62,26 @@ def is_copy(text: str, other: str) -> bool:
     return copies(shingles(text), shingles(other))
 
 
-def copies(one: frozenset[int], other: frozenset[int]) -> bool:
+def copies(one: Shingles, other: Shingles) -> bool:
     """:func:`is_copy` on shingles made before."""
     short, long = sorted((one, other), key=len)
-    if not short:
+    if not len(short):
         return False
     if len(short) < _FEW:
-        return short == long
-    return len(long) <= LONGER * len(short) and len(short & long) >= SHARE * len(short)
+        return short.all == long.all
+    return len(long) <= LONGER * len(short) and long.hold(short, SHARE)
 
 
-def holds_report(page: frozenset[int], report: frozenset[int]) -> bool:
+def holds_report(page: Shingles, report: Shingles) -> bool:
     """Whether a page carries the report (or is a near copy of it), so that it is no evidence for it."""
     if len(report) < _FEW:
-        return bool(report) and report <= page
-    return len(page & report) >= REPORT_SHARE * len(report) or copies(page, report)
+        return len(report) > 0 and report.all <= page.all
+    return page.hold(report, REPORT_SHARE) or copies(page, report)
 
 
 def independent(pages: Sequence[Page]) -> list[list[Page]]:
     """Group pages that are near copies of one another; each group is one source. Order of first appearance."""
-    groups: list[tuple[list[frozenset[int]], list[Page]]] = []
+    groups: list[tuple[list[Shingles], list[Page]]] = []
     for page in pages:
         own = shingles(page.text)
         for known, members in groups:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import sys
-from array import array
+from contextlib import suppress
 
 from ..core import PageState
 from .content import Parsed, Source
+from .indexing import unpacked
 from .limits import ToolLimits
-from .passages import Indexed, remember
+from .passages import remember
 from .worker import FRAME
 
 _KEEP = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "PYTHONPATH", "VIRTUAL_ENV", "TMPDIR")
+_LARGEST = 64 * 2**20
+"""Bytes of one answer; a page of 400,000 characters takes a tenth of it."""
 
 
 class Parsers:
@@ -84,9 +86,10 @@ async def _exchange(process: asyncio.subprocess.Process, source: Source, body: b
     process.stdin.write(body)
     await process.stdin.drain()
     size, more = FRAME.unpack(await process.stdout.readexactly(FRAME.size))
+    if size + more > _LARGEST:
+        raise EOFError("no page is as large as that")
     page = Parsed.model_validate_json(await process.stdout.readexactly(size))
-    index = json.loads(await process.stdout.readexactly(more))
-    # One string a term for all pages: they are kept.
-    index["words"] = [[sys.intern(term) for term in words] for words in index["words"]]
-    remember(page.text, Indexed(**index | {"shingles": array("L", index["shingles"])}))
+    index = await process.stdout.readexactly(more)
+    with suppress(ValueError):  # a page may come without its index, which is then made when it is needed
+        remember(page.text, unpacked(index, len(page.text)))
     return page

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import heapq
 import math
-from array import array
 from bisect import bisect_right
-from collections import OrderedDict, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import accumulate, chain
+from collections import OrderedDict
+from collections.abc import Sequence
+from itertools import accumulate
 from threading import Lock
 
 from ..core import PageState
-from ..reports import split_sentences
 from .data import Page, Passage
-from .words import query_terms, shingles_of, terms
+from .indexing import Indexed, indexed
+from .words import query_terms
 
 _K1, _B = 1.2, 0.5
 _CANDIDATES = 120
@@ -28,38 +26,10 @@ _POSTINGS = 25_000
 """Entries of the index that a search looks at, rarest terms first (the rarest term's are all looked at)."""
 
 
-@dataclass(frozen=True)
-class Indexed:
-    """One text, indexed. What it takes is made where the page is parsed (:func:`remember`), else when it is needed."""
-
-    sentences: Sequence[Sequence[int]]
-    """Start and end of every sentence."""
-    said: Sequence[int]
-    """Numbers of the sentences that say something; the others have no letter and no digit."""
-    words: Sequence[Sequence[str]]
-    """The terms of the former."""
-    where: Mapping[str, Sequence[int]]
-    """For each term the places, in ``said``, of those that hold it."""
-    shingles: Sequence[int]
-    """See :mod:`.copies`."""
-
-
-def indexed(text: str) -> Indexed:
-    """The index of a text, made anew."""
-    sentences = [(span.start, span.end) for span in split_sentences(text)]
-    said = [number for number, (start, end) in enumerate(sentences) if any(map(str.isalnum, text[start:end]))]
-    words = [terms(text[start:end]) for start, end in map(sentences.__getitem__, said)]
-    where: defaultdict[str, list[int]] = defaultdict(list)
-    for place, held in enumerate(words):
-        for term in set(held):
-            where[term].append(place)
-    return Indexed(sentences, said, words, dict(where), array("L", shingles_of(chain.from_iterable(words))))
-
-
 _known: OrderedDict[str, Indexed] = OrderedDict()
 _lock = Lock()  # agents look from threads of their own
-_KEPT = 192
-"""Texts whose index is kept, 0.4 MB each for pages of 25,000 characters: a page is read for many claims."""
+_KEPT = 384
+"""Texts whose index is kept, 0.07 MB each for pages of 25,000 characters: a page is read for many claims."""
 
 
 def remember(text: str, index: Indexed) -> None:
@@ -78,6 +48,23 @@ def index_of(text: str) -> Indexed:
     return index
 
 
+class _Term:
+    """A term of a query in the pages."""
+
+    def __init__(self, numbers: list[int | None], parts: Sequence[Indexed]) -> None:
+        self.numbers = numbers
+        """Its number in each page's vocabulary."""
+        pairs = zip(parts, numbers, strict=True)
+        self.where = [() if number is None else part.where(number) for part, number in pairs]
+        """The places of each page that hold it."""
+        self.holders = sum(map(len, self.where))
+
+
+def _slots(page: int, known: Sequence[_Term]) -> dict[int, int]:
+    """From a term's number in the page to its place in the query."""
+    return {number: slot for slot, term in enumerate(known) if (number := term.numbers[page]) is not None}
+
+
 class PassageIndex:
     """Pages, cut into sentences and indexed. Build once, ask often."""
 
@@ -86,55 +73,62 @@ class PassageIndex:
         self._window = max(1, window)
         self._parts = [index_of(page.text) for page in self._pages]
         self._first = [0, *accumulate(len(part.said) for part in self._parts)]
-        self._spans = [part.sentences[number] for part in self._parts for number in part.said]
-        self._words = [words for part in self._parts for words in part.words]
-        self._mean = max(1.0, sum(map(len, self._words)) / max(1, len(self._words)))
-
-    def _where(self, term: str) -> list[int]:
-        """The sentences that hold a term, by number over all pages."""
-        parts = zip(self._first, self._parts, strict=False)
-        return [first + number for first, part in parts for number in part.where.get(term, ())]
+        self._mean = max(1.0, sum(len(part.words) for part in self._parts) / max(1, len(self)))
 
     def __len__(self) -> int:
         """Sentences indexed."""
-        return len(self._spans)
+        return self._first[-1]
 
     def search(self, query: str, *, limit: int = 4) -> list[Passage]:
         """The best passages, best first, no two of them overlapping. Empty when no term of the query occurs."""
-        weights = self._weights(query_terms(query))
-        if not weights:
+        known = self._known(query_terms(query))
+        if not known:
             return []
-        windows = self._windows(self._candidates(weights))
+        weights = [self._weight(term.holders) for term in known]
+        slots = [_slots(page, known) for page in range(len(self._parts))]
+        windows = self._windows(self._candidates(known, weights))
         numbers = {number for first in windows for number in self._range(first)}
-        counts = {number: self._count(number, weights) for number in numbers}
+        counts = {number: self._count(number, slots, [0] * len(known)) for number in numbers}
         scored = ((self._score(first, counts, weights), first) for first in windows)
         return self._choose(sorted(scored, key=lambda pair: (-pair[0], pair[1])), limit)
 
-    def _weights(self, query: list[str]) -> dict[str, float]:
-        """Inverse document frequency of the query's terms that occur, rarest first."""
-        total = len(self._spans)
-        found = ((term, sum(len(part.where.get(term, ())) for part in self._parts)) for term in query)
-        known = sorted((pair for pair in found if pair[1]), key=lambda pair: pair[1])
-        return {term: math.log(1 + (total - n + 0.5) / (n + 0.5)) for term, n in known}
+    def _known(self, query: list[str]) -> list[_Term]:
+        """The query's terms that occur, rarest first."""
+        asked = (_Term([part.number(term) for part in self._parts], self._parts) for term in query)
+        return sorted((term for term in asked if term.holders), key=lambda term: term.holders)
 
-    def _candidates(self, weights: dict[str, float]) -> list[int]:
+    def _weight(self, n: int) -> float:
+        """Inverse document frequency of a term that ``n`` sentences hold."""
+        return math.log(1 + (len(self) - n + 0.5) / (n + 0.5))
+
+    def _candidates(self, known: list[_Term], weights: list[float]) -> list[int]:
         """Sentences with most of the query, by its rarer terms; the commonest ones only weigh in later."""
         sums: dict[int, float] = {}
         get, left = sums.get, _POSTINGS
-        for term, weight in weights.items():
-            where = self._where(term)
-            left -= len(where)
+        for term, weight in zip(known, weights, strict=True):
+            left -= term.holders
             if left < 0 and sums:
                 break
-            for number in where:
-                sums[number] = get(number, 0.0) + weight
+            for first, places in zip(self._first, term.where, strict=False):
+                for place in places:
+                    sums[first + place] = get(first + place, 0.0) + weight
         if len(sums) <= _CANDIDATES:
             return list(sums)
         return heapq.nlargest(_CANDIDATES, sums, key=lambda number: (sums[number], -number))
 
-    def _count(self, number: int, weights: dict[str, float]) -> list[int]:
-        words = self._words[number]
-        return [words.count(term) for term in weights]
+    def _place(self, number: int) -> tuple[int, int]:
+        """The page that a sentence stands in, and its place there."""
+        page = bisect_right(self._first, number) - 1
+        return page, number - self._first[page]
+
+    def _count(self, number: int, slots: list[dict[int, int]], counts: list[int]) -> list[int]:
+        """How often a sentence holds each term of the query, added to ``counts``, and last how many terms it has."""
+        page, place = self._place(number)
+        words, asked = self._parts[page].words_of(place), slots[page]
+        for word in words:
+            if word in asked:
+                counts[asked[word]] += 1
+        return [*counts, len(words)]
 
     def _range(self, first: int) -> range:
         return range(first, min(first + self._window, self._page_range(first)[1]))
@@ -148,22 +142,15 @@ class PassageIndex:
             starts.update(range(max(first, number - self._window + 1), last + 1))
         return starts
 
-    def _page_of(self, number: int) -> int:
-        return bisect_right(self._first, number) - 1
-
     def _page_range(self, number: int) -> tuple[int, int]:
-        page = self._page_of(number)
+        page, _ = self._place(number)
         return self._first[page], self._first[page + 1]
 
-    def _score(self, first: int, counts: dict[int, list[int]], weights: dict[str, float]) -> float:
-        numbers = self._range(first)
-        length = sum(len(self._words[number]) for number in numbers)
+    def _score(self, first: int, counts: dict[int, list[int]], weights: list[float]) -> float:
+        *sums, length = map(sum, zip(*(counts[number] for number in self._range(first)), strict=True))
         norm = _K1 * (1 - _B + _B * length / (self._mean * self._window))
-        sums = map(sum, zip(*(counts[number] for number in numbers), strict=True))
         return sum(
-            weight * count * (_K1 + 1) / (count + norm)
-            for weight, count in zip(weights.values(), sums, strict=True)
-            if count
+            weight * count * (_K1 + 1) / (count + norm) for weight, count in zip(weights, sums, strict=True) if count
         )
 
     def _choose(self, scored: list[tuple[float, int]], limit: int) -> list[Passage]:
@@ -179,8 +166,9 @@ class PassageIndex:
         return chosen
 
     def _passage(self, first: int, end: int, score: float) -> Passage:
-        page = self._pages[self._page_of(first)]
-        spans = self._spans[first:end]
+        number, place = self._place(first)
+        page, part = self._pages[number], self._parts[number]
+        spans = [part.span(said) for said in part.said[place : place + end - first]]
         starts = page.page_starts
         return Passage(
             url=page.url,

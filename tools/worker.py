@@ -1,4 +1,4 @@
-"""A parsing process: reads (head, body) frames on standard input, writes (page, its index) frames of JSON.
+"""A parsing process: reads (head, body) frames on standard input, writes frames of a page as JSON and its index.
 
 It gets an environment without keys and a cap on address space; who started it kills it when a document takes too long.
 """
@@ -6,7 +6,6 @@ It gets an environment without keys and a cap on address space; who started it k
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import struct
 import sys
@@ -14,7 +13,7 @@ from typing import BinaryIO
 
 from ..reports import scalar_json
 from .content import Parsed, Source, parse
-from .passages import indexed
+from .indexing import indexed, packed
 
 FRAME = struct.Struct(">II")
 """Lengths of the two parts."""
@@ -30,8 +29,7 @@ def main() -> None:
         request = _exactly(source, head_size)
         body = _exactly(source, body_size)
         page = answer(request, body)
-        reply = page.model_dump_json().encode("utf-8", "replace")
-        index = json.dumps(vars(indexed(page.text)), ensure_ascii=False, default=list).encode("utf-8", "replace")
+        reply, index = page.model_dump_json().encode("utf-8", "replace"), index_bytes(page.text)
         sink.write(FRAME.pack(len(reply), len(index)) + reply + index)
         sink.flush()
 
@@ -45,6 +43,14 @@ def answer(request: bytes, body: bytes) -> Parsed:
         return Parsed.model_validate({"state": "too_large", "reason": "not enough memory to parse it"})
     except Exception as error:  # the boundary: a stranger's document meets four parsers
         return Parsed.model_validate({"state": "not_text", "reason": f"cannot be parsed ({type(error).__name__})"})
+
+
+def index_bytes(text: str) -> bytes:
+    """The text's index; nothing when there is not enough memory for it, which is no reason to lose the page."""
+    try:
+        return packed(indexed(text))
+    except MemoryError:
+        return b""
 
 
 def _exactly(source: BinaryIO, size: int) -> bytes:

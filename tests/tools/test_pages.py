@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from dream_eval.core import AsOf, Dating, PageState
 from dream_eval.ledger import Ledger
-from dream_eval.tools import Endpoints, open_toolbox
+from dream_eval.tools import Endpoints, best_passages, open_toolbox
 from outside import LIMITS, ends, nowhere
 from servers.web import Reply, article, gzip_bomb, json_reply, pdf, redirect, web_server
 
@@ -416,6 +416,25 @@ async def test_parsers_get_no_keys(monkeypatch):
     await parsers.close()
     assert b"s3cret" not in environment
     assert b"DREAM_PARSE_BYTES" in environment
+
+
+async def test_a_page_without_an_index_comes_through(box, monkeypatch):
+    code = (
+        "from dream_eval.tools import worker\n"
+        "def indexed(text): raise MemoryError\n"
+        "worker.indexed = indexed\n"
+        "worker.main()\n"
+    )
+    start = asyncio.create_subprocess_exec
+
+    async def started(program, *_arguments, **more):
+        return await start(program, "-c", code, **more)
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", started)
+    async with web_server({"/p": Reply(article("Unindexed", LONG))}) as server, box(server) as toolbox:
+        page = await toolbox.read(f"{server.url}/p")
+    assert (page.state, page.title) == (PageState.OK, "Unindexed")
+    assert best_passages("tonnes of sediment", [page])
 
 
 async def test_gzip_is_unpacked(box):

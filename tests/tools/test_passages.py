@@ -1,5 +1,6 @@
 """Terms, sentences, passages, copies: offsets that hold, rankings that make sense, limits that are kept."""
 
+import random
 import time
 from itertools import pairwise
 
@@ -7,6 +8,7 @@ import pytest
 from dream_eval.core import Dating, PageState
 from dream_eval.tools import Page, PassageIndex, best_passages, independent, is_copy
 from dream_eval.tools.copies import holds_report, shingles
+from dream_eval.tools.indexing import indexed, packed, unpacked
 from dream_eval.tools.words import query_terms, terms
 
 
@@ -111,8 +113,6 @@ def test_a_window_beats_single_words_scattered():
 
 
 def test_a_thousand_pages_are_searched_quickly():
-    import random
-
     draw = random.Random(7)
     words = ["".join(draw.choices("abcdefghijklmnoprstuvw", k=draw.randint(3, 9))) for _ in range(8000)]
     weights = [1 / (n + 1) for n in range(len(words))]
@@ -128,6 +128,40 @@ def test_a_thousand_pages_are_searched_quickly():
         assert index.search(" ".join(words[40 + n * 100 : 48 + n * 100]))
         searched.append(time.thread_time() - start)
     assert min(searched) < made / 20  # a search that looked at every page again would take as long as the index
+
+
+TEXT = (
+    "Rivers are long — they flow 1,000 km. 河流泥沙增加了百分之十二。 * * * Rivers carry sediment. Café. Rivers again."
+)
+
+
+def test_an_index_is_the_same_after_its_way_as_bytes():
+    for text in (TEXT, "", "…", " ".join(BASE)):
+        index = indexed(text)
+        assert unpacked(packed(index), len(text)) == index
+    index = indexed(TEXT)
+    assert [TEXT[start:end] for start, end in index.sentences][1] == "河流泥沙增加了百分之十二。"
+    assert list(index.where(index.number("river"))) == [0, 2, 4]
+    assert (index.number("riv"), index.number("ers")) == (None, None)
+
+
+def test_bytes_that_are_no_index_do_no_harm(monkeypatch):
+    data, draw = packed(indexed(TEXT)), random.Random(5)
+    assert len(data) > 8192
+    believed = 0
+    for _ in range(2_000):
+        wrong = bytearray(data)
+        for _ in range(draw.randint(1, 3)):
+            wrong[draw.randrange(len(data) - 8192)] = draw.randrange(256)
+        try:
+            index = unpacked(bytes(wrong[: draw.choice((len(data), len(data), draw.randrange(len(data))))]), len(TEXT))
+        except ValueError:
+            continue
+        believed += 1
+        monkeypatch.setattr("dream_eval.tools.passages.index_of", lambda _, index=index: index)
+        for passage in best_passages("rivers carry sediment 河流泥沙 1000", [page(TEXT)], window=2):
+            assert 0 <= passage.start <= len(TEXT)
+    assert believed > 100
 
 
 BASE = [f"Sentence {n} tells of item {n * 7} and of place {n * 13} in the year {1900 + n}." for n in range(120)]
