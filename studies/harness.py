@@ -115,7 +115,7 @@ class Bench:
         control: Control,
     ) -> None:
         self.setup, self.judge, self.ledger = setup, judge, ledger
-        self._stack, self._say, self._control = stack, say, control
+        self._stack, self.say, self._control = stack, say, control
         self._toolboxes: dict[tuple[str, ...], Toolbox] = {}
         self._rubrics: dict[tuple[str, str], Rubric] = {}
         self._claims: dict[str, ClaimList | None] = {}
@@ -158,13 +158,14 @@ class Bench:
                 try:
                     made = await make_claims(task, report, self.judge, max_claims=self.setup.max_claims)
                 except (CallFailed, DeadlineReached) as error:
-                    self._say(f"{report.id}/claims could not be made: {error}")
+                    self.say(f"{report.id}/claims could not be made: {error}")
                     made = None
             self._claims[report.digest] = made
         return self._claims[report.digest]
 
     async def protocol(self, task: Task) -> Protocol:
         """The task's protocol, made as an evaluation makes it. Raises ProtocolFailed."""
+        self.say(f"{task.id}: making its protocol")
         with scope(f"{task.id}/protocol"):
             return await create_protocol(
                 task,
@@ -230,7 +231,7 @@ class Bench:
                 result = await evaluate_metric(cell.metric, cell.case, self.judge, toolbox, self.settings)
             except DeadlineReached as error:
                 result = _failed(cell, f"deadline: {error}")
-        self._say(f"{number} of {of}: {cell.name} {shown_score(result)}")
+        self.say(f"{number} of {of}: {cell.name} {shown_score(result)}")
         return Measured(cell, result)
 
 
