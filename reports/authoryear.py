@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from .entries import Entry
 from .references import RefList
-from .text import fold
+from .text import fold, has_cjk
 
 _YEAR = r"(?:19|20)\d\d[a-z]?|n\.d\."
 _ENTRY_YEAR = re.compile(rf"(?<![\d/=-])({_YEAR})(?![\d/])")
@@ -15,7 +15,7 @@ _NAME = r"[A-ZÀ-ÖØ-ÞŁŚŻČŠŽ][\w'’.-]*+"
 _NAMES = rf"{_NAME}(?:\s(?:(?:and|&|et|und|y|of|the|for|de|van|von|der|al\.?,?|{_NAME}),?)){{0,8}}"
 _PARENTHETICAL = re.compile(r"[(（\[]([^()（）\[\]\n]{3,300})[)）\]]")
 _PART = re.compile(
-    rf"(?:see |cf\. |e\.g\.,? |also |z\.B\. |vgl\. )*({_NAMES}|[^\W\d_][^,;，；]{{1,60}}?),?"
+    rf"(?:see |cf\. |e\.g\.,? |also |z\.B\. |vgl\. )*({_NAMES}|[^\W\d_][^,;，；]{{1,60}}?)[,，]?"
     rf"\s*(?:({_YEAR})(?:[,&]\s*(?:{_YEAR}))*)(?:[,:]\s?(?:pp?\.\s?)?[\d–-]+)?\s*"
 )
 _OPENING = (
@@ -26,6 +26,9 @@ _OPENING = (
 _NARRATIVE = re.compile(
     rf"\b(?!(?:{_OPENING})\b)({_NAMES})(?:'s|’s)?\s?[(（\[]\s?({_YEAR})(?:[,:]\s?(?:pp?\.\s?)?[\d–-]+)?\s?[)）\]]"
 )
+_CJK_YEAR = re.compile(r"(?<=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])\s?[(（]\s?((?:19|20)\d\d[a-z]?)\s?[)）]")
+_AND_OTHERS = re.compile(r"(?:等人?|及其同事|团队|ら|氏)\Z")
+_CJK_NAMES = re.compile(r"[\s,，、;；.。和与&]+|等")
 _ANY_YEAR = re.compile(r"(?:19|20)\d\d")
 
 
@@ -55,7 +58,21 @@ class AuthorYears:
         for match in _NARRATIVE.finditer(text, start, end):
             entry = self._lookup(match[1], match[2])
             if entry is not None:
-                yield match.start(), match.end(), [entry], False
+                yield match.start() + 4 * match[1].startswith("The "), match.end(), [entry], False
+        for match in _CJK_YEAR.finditer(text, start, end):
+            found = self._named_before(text[max(start, match.start() - 24) : match.start()], match[1])
+            if found is not None:
+                yield match.start() - found[0], match.end(), [found[1]], False
+
+    def _named_before(self, before: str, year: str) -> tuple[int, Entry] | None:
+        """Length of the names that end ``before``, and their entry: ``李四`` or ``张三等`` before a year."""
+        names = _AND_OTHERS.sub("", before)
+        for authors, entry in self._by_year.get(year, ()):
+            first, *rest = [name for name in _CJK_NAMES.split(authors) if name]
+            for written in (first, *(first + sign + other for other in rest[:1] for sign in "和与、")):
+                if len(first) > 1 and has_cjk(first) and names.endswith(written):
+                    return len(before) - len(names) + len(written), entry
+        return None
 
     def _parts(self, inside: str) -> tuple[list[Entry], bool]:
         entries: list[Entry] = []
@@ -72,7 +89,7 @@ class AuthorYears:
         return entries, unmatched
 
     def _lookup(self, names: str, year: str) -> Entry | None:
-        wanted = re.split(r"\s+et al|\s*&\s*|\s+and\s+|,|\s+et\s+|\s+und\s+", names.strip())[0]
+        wanted = re.split(r"\s+et al|\s*&\s*|\s+and\s+|,|\s+et\s+|\s+und\s+|[、和与，]|等", names.strip())[0]
         first = fold(wanted).strip(" .")
         if len(first) < 2:
             return None

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from unicodedata import numeric
 
 from .data import SegmentKind
-from .inline import RINGS
+from .labels import RINGS
 from .titles import is_reference_title, without_tags
 
 _LINE = re.compile(r"[^\r\n]*+(?:\r\n|\r|\n)?+")
@@ -38,6 +38,7 @@ _LABEL = re.compile(
         |[A-Za-z][^\[\]\\]{{2,60}}(?=\]:[ ]?<?https?://))\^?\\?\]
       | 【(?P<wide>\d{{1,4}})】 | ［(?P<full>\d{{1,4}})］ | \[\[(?P<double>\d{{1,4}})\]\](?!\()
       | (?P<sup>[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]{{1,4}}) | <sup>(?P<html>\d{{1,4}})</sup> | (?P<ring>[{RINGS}])
+      | ※[ ]?(?P<note>\d{{1,3}})(?!\d)
       | \\bibitem(?:\[[^\[\]]{{0,60}}\])?\{{(?P<item>[^{{}}\s]{{1,60}})\}} )
     (?:\*\*|__)?(?P<colon>:(?!//)|：)?(?!\()[.,、]?[ \t]*""",
     re.VERBOSE,
@@ -265,7 +266,7 @@ def cells_of(row: str) -> tuple[str, ...]:
 
 def _marked(state: _State, line: str, start: int, end: int, first: str) -> bool:
     """A list item, or a line that begins with a label."""
-    labelled = first in "[【［\\<⁰¹²³⁴⁵⁶⁷⁸⁹*-+•_" or "\u2460" <= first <= "\u32bf"
+    labelled = first in "[【［\\<⁰¹²³⁴⁵⁶⁷⁸⁹*-+•_※" or "\u2460" <= first <= "\u32bf"
     if labelled and (match := _LABEL.match(line)) and _label_starts(state, match, line):
         label, style = _label(match)
         state.add(SegmentKind.LIST_ITEM, start, end, start + match.end(), label=label, style=style)
@@ -298,6 +299,8 @@ def _label(match: re.Match[str]) -> tuple[str, str]:
         return match["sup"].translate(_SUPERSCRIPTS), "sup"
     if match["ring"]:
         return str(int(numeric(match["ring"]))), "sup"
+    if match["note"]:
+        return match["note"], "sup"
     label = match["item"] or match["square"] or match["wide"] or match["full"] or match["double"] or match["html"]
     label = label.removeprefix("@")
     if match["foot"]:

@@ -68,7 +68,7 @@ def read_entry(text: str, start: int, body: int, end: int, label: str | None) ->
 
 def target_of(piece: str) -> tuple[str | None, tuple[int, int] | None, str | None]:
     """The first address of an entry as written, where it stands, and the link text when it is a link."""
-    if match := _LINK.search(piece):
+    for match in _LINK.finditer(piece):
         written = re.sub(r"""\s+["'][^"']*["']\s*\Z""", "", match[2]).strip().strip("<>")
         text = match[1].strip()
         if not written.startswith("#") and written:
@@ -78,13 +78,14 @@ def target_of(piece: str) -> tuple[str | None, tuple[int, int] | None, str | Non
                 text if not re.fullmatch(r"(?i)\W*(?:link|url|source|\d+|https?://.*)\W*", text) else None,
             )
     for pattern in (_HREF, _ANGLE):
-        if match := pattern.search(piece):
-            return match[1].strip(), match.span(), match[2] if pattern is _HREF else None
-    match = _URL.search(piece)
-    if match is None:
+        for match in pattern.finditer(piece):
+            if not match[1].startswith("#"):
+                return match[1].strip(), match.span(), match[2] if pattern is _HREF else None
+    bare = _URL.search(piece)
+    if bare is None:
         fake = _FAKE_TARGET.search(piece)
         return (trim_url(fake.group()).strip("()"), fake.span(), None) if fake else (None, None, None)
-    return _whole(piece, match)
+    return _whole(piece, bare)
 
 
 def _whole(piece: str, match: re.Match[str]) -> tuple[str, tuple[int, int], None]:

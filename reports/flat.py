@@ -11,7 +11,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
 from .book import SourceBook
-from .inline import Form, Range, Token, parse_numbers
+from .inline import Form, Range, Token
+from .labels import parse_numbers
 from .text import word_set
 
 _MORE = r"\d{1,3}(?:,\s?\d{1,3})*+"
@@ -22,7 +23,7 @@ _SURE = re.compile(
 )
 """Directly behind punctuation, or in Chinese between a blank and punctuation."""
 _LOOSE = re.compile(
-    rf"(?:(?<=[^\W\d_]{{3}})|(?<=[)\]”\"’%*]))(?P<glued>{_MORE})(?=[.,;:!?)”|。，；：]|\s|\Z)"
+    rf"(?:(?<=[^\W\d_\u3040-\uffff]{{3}})|(?<=[)\]”\"’%*]))(?P<glued>{_MORE})(?=[.,;:!?)”|。，；：](?!\d)|\s|\Z)"
     rf"|(?:(?<=[^\W\d_]{{2}}[ ])|(?<=[)”\"’%*][ ]))(?P<apart>{_MORE})(?=\s?[.,;:!?)|。，；：](?!\d)|\s*\Z)"
 )
 """Directly behind a word, or behind a word and a blank before punctuation: quantities and names look the same."""
@@ -95,12 +96,20 @@ def _tokens(pattern: re.Pattern[str], text: str, start: int, end: int, shields: 
     for match in pattern.finditer(text, start, end):
         kind = match.lastgroup or ""
         labels = parse_numbers(match.group())
-        if not labels or (kind and _counted(text, start, match.start())):
+        if not labels or (_counted if kind else _ordinal)(text, start, match.start()):
             continue
         i = bisect_right(starts, match.start())
         if i == 0 or match.start() >= shields[i - 1][1]:
             found.append(Token(Form.FLAT, *match.span(), labels, text=kind, sure=not kind))
     return found
+
+
+_COUNTED_CJK = frozenset("第到为是达约共超近仅前每至和于在从有比过過為達約")
+
+
+def _ordinal(text: str, start: int, at: int) -> bool:
+    """``排名第 2。``: a number that belongs to the character before."""
+    return at - 2 >= start and text[at - 1] == " " and text[at - 2] in _COUNTED_CJK
 
 
 def _counted(text: str, start: int, at: int) -> bool:

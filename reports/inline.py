@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from unicodedata import numeric
 
+from .labels import RINGS, parse_numbers
 from .urls import ARXIV, BARE_URL, DOI, trim_url
 
 Range = tuple[int, int]
@@ -59,14 +60,12 @@ class Token:
 
 _TEXT = r"(?:[^\[\]\\]|\\.|\[(?:[^\[\]\\]|\\.)*+\])*+"
 _DEST = r"(?:[^()\\]|\\.|\((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*+\))*+\))*+"
-RINGS = "\u2460-\u2487\u24eb-\u24fe\u2776-\u2793\u3251-\u325f\u32b1-\u32bf"
-"""Character class of numbers in circles or brackets of their own, for use inside ``[…]``."""
 _TRIGGER = re.compile(
-    r"\[|【|［|〔|<|\\\[|\\[a-zA-Z]{0,7}cite|@[A-Za-z]|citeturn\d|["
+    r"\[|【|［|〔|<|\\\[|\\[a-zA-Z]{0,7}cite|\\textsup|\$\s?(?:\{\})?\^|※\s?\d|@[A-Za-z]|citeturn\d|["
     + RINGS
     + r"]|¹|²|³|⁰|⁴|⁵|⁶|⁷|⁸|⁹|\(\d|（\d|https?://|HTTPS?://|www\.|10\.\d{4}|doi:|DOI:"
     r"|arXiv|arxiv|ArXiv|\ue200cite|:contentReference\[|\^\d"
-    r"|[(（](?=[SsRrCc来來参參文引](?:ources?|ef|ites?|itations?|源|考|献|用))|\(see "
+    r"|[(（](?=[SsRrCc来來参參文引注出출](?:ources?|ef|ites?|itations?|源|考|献|用|处|\s?\d|처))|\(see "
 )
 _LINK = re.compile(rf"\[({_TEXT})\]\(({_DEST})\)", re.DOTALL)
 _REFERENCE = re.compile(r"\[((?:[^\[\]\\\n]|\\.){1,300})\]\[([^\[\]\n]{0,60})\]")
@@ -81,6 +80,7 @@ _ANCHOR = re.compile(
     r"<a\s[^<>]{0,2000}?href\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)'|([^\s\"'<>]+))[^<>]{0,2000}>([^<]{0,400})</a>",
     re.IGNORECASE,
 )
+_OTHER_TAG = re.compile(r"<(?!a[\s>])[a-zA-Z][a-zA-Z0-9]{0,15}(?:\s[^<>]{0,4000})?>")
 _AUTO = re.compile(r"<((?:https?://|www\.)[^<>\n]{1,4000})>", re.IGNORECASE)
 _UNICODE_SUP = re.compile(r"[¹²³⁰⁴-⁹]+(?:[,˒ʼ'·⁻⁃–-][¹²³⁰⁴-⁹]+)*")
 _PAREN = re.compile(r"[(（]\s?(\d{1,3}(?:\s?[,，、;；–—-]\s?\d{1,3})*)\s?[)）]")
@@ -98,43 +98,9 @@ _DOI_TOKEN = re.compile(rf"(?:doi:\s?)?{DOI}", re.IGNORECASE)
 _ARXIV_TOKEN = re.compile(rf"(?<![\w./-]){ARXIV}\]?")
 _TO_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
-_PREFIX = (
-    r"(?:(?:refs?|references?|sources?|src|citations?|cite|web(?:page)?|docs?|document"
-    r"|(?:search[ _])?results?|search|see|cf|来源|來源|参考|參考|文献|引用|注|出典|quelle)"
-    r"\.?\s*[:：#]?\s*)?"
-)
-_ONE = rf"{_PREFIX}\^?\#?(?:\d{{1,4}})\^?(?:\s?[-–—~～‐‑−至到]\s?\^?\d{{1,4}}\^?)?"
-_LOCATOR = (
-    r"(?:\s?†[^,，;；]*|(?:[,，]\s?|\s|:)(?:(?:pp?\.|pages?|sec\.|section|ch\.|chapter|table|fig\.|figure|tab\."
-    r"|para\.|§|¶|l|ss?\.|seiten?|kap\.|abs\.|rn\.|págs?\.|cap\.|art\.|pagg?\.)\s?[\w.–-]{1,12}|第?\s?\d[\d–-]*\s?[页頁]))?"
-)
-_SEPARATOR = r"\s?(?:[,，、;；&+]|and|和|及|/(?=\s?\d))\s?|\s"
-_NUMBERS = re.compile(rf"\s*{_ONE}{_LOCATOR}(?:(?:{_SEPARATOR}){_ONE}{_LOCATOR})*+\s*", re.IGNORECASE)
-_ITEM = re.compile(r"(\d{1,4})\^?(?:\s?[-–—~～‐‑−至到]\s?\^?(\d{1,4}))?")
-_STRIP_LOCATOR = re.compile(_LOCATOR.removesuffix("?") + r"(?=\s*(?:[,，;；]|\Z))", re.IGNORECASE)
 _PLAIN_GROUP = re.compile(r"[\d\s,，、;；–—~～-]+")
 _KEY = re.compile(r"\^([^\s\[\]^]{1,40})\^?")
 _KEYS = re.compile(r"[A-Za-z][\w.+:&-]{0,30}(?:\s?[,;，；]\s?[A-Za-z][\w.+:&-]{0,30})*")
-LARGEST_RANGE = 200
-"""Numbers; a longer range such as ``[1-500]`` is no citation."""
-
-
-def parse_numbers(body: str) -> tuple[str, ...] | None:
-    """The numbers that the inside of a bracket group names, ranges spelt out; None when it is no list of numbers."""
-    if len(body) < 5 and body.isascii() and body.isdigit():
-        return (str(int(body)),)
-    if not any(map(str.isdigit, body)) or _NUMBERS.fullmatch(body) is None:
-        return None
-    found: list[str] = []
-    for match in _ITEM.finditer(_STRIP_LOCATOR.sub("", body)):
-        first, last = int(match[1]), int(match[2] or match[1])
-        if last < first:
-            found += [str(first), str(last)]
-        elif last - first >= LARGEST_RANGE:
-            return None
-        else:
-            found += map(str, range(first, last + 1))
-    return tuple(dict.fromkeys(found)) or None
 
 
 def zones(text: str, start: int, end: int) -> list[Range]:
@@ -197,6 +163,10 @@ def _paired(text: str, start: int, end: int, opener: str, closer: str) -> list[R
     return found
 
 
+_RAISED = re.compile(
+    r"(?:\$\s?(?:\{\})?\^\{?\s?(?:\\text\{)?|\\textsuperscript\{)(?P<square>\\?\[)?(\d{1,3}(?:\s?[,，、;–-]\s?\d{1,3})*)\\?\]?\}{0,2}\$?"
+)
+"""A superscript of LaTeX that holds numbers alone: ``$^{[1]}$``, ``\\textsuperscript{1}``."""
 _DOLLAR = re.compile(r"(?<!\\)\$\$?")
 _MATHY = re.compile(r"[\\^_={}<>|∈≤≥×·∑∫√≈±]|\A\w{1,2}\Z|\A\w\s?[+*/-]\s?\w\Z")
 
@@ -214,7 +184,7 @@ def _dollars(text: str, start: int, end: int) -> list[Range]:
             and inner.strip()
             and (b - a == 2 or not (inner[0].isspace() or inner[-1].isspace() or text[d : d + 1].isdigit()))
         )
-        if fits and _MATHY.search(inner):
+        if fits and _MATHY.search(inner) and not (b - a == 1 and _RAISED.match(text, a, d)):
             found.append((a, d))
             at += 1
         at += 1
@@ -238,6 +208,25 @@ def tokens(text: str, start: int, end: int, shields: list[Range]) -> list[Token]
     return found
 
 
+def _raised(match: re.Match[str] | None, at: int) -> tuple[Token | None, int]:
+    labels = parse_numbers(match[2]) if match else None
+    if match is None or labels is None:
+        return None, at
+    form = Form.NUMBER if match["square"] else Form.SUPERSCRIPT
+    return Token(form, *match.span(), labels, plain=False), match.end()
+
+
+_NOTED = re.compile(r"※\s?(\d{1,3})(?:\s?[,，、]\s?※?\s?(\d{1,3}))*")
+
+
+def _noted(match: re.Match[str] | None, at: int) -> tuple[Token | None, int]:
+    """``※1``, ``※1、※2`` of Japanese reports."""
+    if match is None:
+        return None, at
+    labels = tuple(dict.fromkeys(str(int(n)) for n in re.findall(r"\d+", match.group())))
+    return Token(Form.RING, *match.span(), labels), match.end()
+
+
 _OPAQUE = {"\ue200": _CITE, ":": _CONTENT, "c": _TURNS}
 
 
@@ -257,8 +246,12 @@ def _token(text: str, at: int, end: int) -> tuple[Token | None, int]:
         return _bracket(text, at, end)
     if char in "【［〔":
         return _numbers(_WIDE.match(text, at, end), at)
+    if char == "$" or text.startswith("\\texts", at):
+        return _raised(_RAISED.match(text, at, end), at)
     if char == "\\":
         return _numbers(_ESCAPED.match(text, at, end), at + 2) if text[at + 1] == "[" else _latex(text, at, end)
+    if char == "※":
+        return _noted(_NOTED.match(text, at, end), at)
     if char == "<":
         return _tag(text, at, end)
     if char in "(（":
@@ -317,10 +310,14 @@ _ADDRESSED = re.compile(r"\s*\^?(\d{1,4})(?:\s?[:：,，|]\s?|\s[-–—]\s|\s)<
 """``[1: https://…]``: a number and its address."""
 
 
+_WORDS = re.compile(r"[^\W\d_][\w .,&'’-]{1,60}")
+
+
 def _shortcut(match: re.Match[str], body: str) -> Token | None:
     """``[the docs]``: a link where that is defined, with its text."""
     label = " ".join(body.split())
-    return Token(Form.NUMBER, *match.span(), (label,), keep=match.span(1), plain=False) if " " in label else None
+    plain = " " in label and _WORDS.fullmatch(label)
+    return Token(Form.NUMBER, *match.span(), (label,), keep=match.span(1), plain=False) if plain else None
 
 
 _TITLED = re.compile(r"\s*\^?(\d{1,4})(?:\s?[:：,，]\s?|\s[-–—|]\s)((?!https?:|www\.)[^\W\d_][^;；]{1,140})")
@@ -350,6 +347,8 @@ def _bracket(text: str, at: int, end: int) -> tuple[Token | None, int]:
             return None, match.end()
         return _link(match[1], match[2], match.span(), match.span(1))
     indexed = at > 0 and text[at - 1].isascii() and text[at - 1].isalnum()
+    if at and text[at - 1] == "^" and (note := _NOTE.match(text, at, end)):
+        return _note(note)
     reference = None if indexed else _REFERENCE.match(text, at, end)
     if image:
         return None, reference.end() if reference else at
@@ -357,6 +356,20 @@ def _bracket(text: str, at: int, end: int) -> tuple[Token | None, int]:
     if reference and (token is None or token.said or not (token.labels[0].isdigit() or token.foot)):
         return _reference(reference)
     return token, stop if token is None else token.end
+
+
+_NOTE = re.compile(rf"\[((?:[^\[\]\n]|\[{_TEXT}\]\({_DEST}\)){{1,400}})\]")
+
+
+def _note(match: re.Match[str]) -> tuple[Token | None, int]:
+    """``^[Smith, https://…]``: a footnote written where it is cited."""
+    at, end = match.start() - 1, match.end()
+    if labels := parse_numbers(match[1].strip(" ^")):
+        return Token(Form.NUMBER, at + 1, end, labels, plain=False), end
+    url = _BARE.search(match[1])
+    return (
+        Token(Form.LINK, at, end, target=trim_url(url.group()), text=match[1]) if url else None
+    ), end if url else at + 2
 
 
 def _reference(match: re.Match[str]) -> tuple[Token | None, int]:
@@ -413,17 +426,22 @@ def _tag(text: str, at: int, end: int) -> tuple[Token | None, int]:
         return _sup(match)
     if match := _ANCHOR.match(text, at, end):
         return _link(match[4], match[1] or match[2] or match[3] or "", match.span(), match.span(4))
-    return None, at
+    other = _OTHER_TAG.match(text, at, end)
+    return None, other.end() if other else at
+
+
+_HREF_PLACE = re.compile(r"\bhref\s*=\s*[\"']?#[^\s\"'<>]*")
 
 
 def _sup(match: re.Match[str]) -> tuple[Token | None, int]:
     inner = re.sub(r"<[^<>]*>|[\[\]\\]", "", match[1])
-    if "](" in match[1] or "href" in match[1] or "http" in match[1]:
+    within = _HREF_PLACE.sub("", match[1])
+    if "](" in within or "href" in within or "http" in within:
         return None, match.start(1)  # the link inside is the mark
     labels = parse_numbers(inner)
     if not labels:
         return None, match.end()
-    form = Form.NUMBER if "[" in match[1] else Form.SUPERSCRIPT
+    form = Form.NUMBER if "[" in match[1] or "href" in match[1] else Form.SUPERSCRIPT
     return Token(form, *match.span(), labels, plain=False), match.end()
 
 

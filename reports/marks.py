@@ -10,7 +10,8 @@ from itertools import pairwise
 from .authoryear import AuthorYears
 from .book import Found, SourceBook
 from .data import Finding, Span
-from .inline import RINGS, Form, Range, Token, parse_numbers
+from .inline import Form, Range, Token
+from .labels import RINGS, parse_numbers
 
 
 @dataclass(slots=True)
@@ -31,9 +32,13 @@ _INDEXED = re.compile(
 _INDEXED_SURE = re.compile(r"(?:^|[\s(=,*+-])[a-z]\Z|_\w*\Z|\b(?:arr|args|argv|lst|df|vec|idx)\Z|\w\[[a-z]\]\Z")
 _MATH_BEFORE = re.compile(r"(?:[=∈∉<≤≥≈~∼±×÷^\\/{∪∩⊂⊆∖]|(?<=[\s\d)])\*|(?<![>\w])>)\s?\Z")
 _INTERVAL_WORD = re.compile(
-    r"(?:\b(?:interval|intervals|range|ranges|ranging|CI|bounds?|domain|support|within|vector|vectors"
+    r"(?:\b(?:interval|intervals|range|ranges|ranging|CI|bounds?|intervalle|intervalo|intervallo|intervall|bereich|domain|support|within|vector|vectors"
     r"|coordinates|pair|tuple|set|scale|scaled|scores?|clipped|normali[sz]ed|values)\b(?:\s(?:of|from"
     r"|to|in|is|the|between|are))*|区间|范围|取值|置信)[\s:：(]*\Z",
+    re.IGNORECASE,
+)
+_NUMBERED_WORD = re.compile(
+    r"\b(?:articles?|sections?|clauses?|figures?|tables?|steps?|phases?|equations?|eqs?\.|chapters?|paragraphs?|items?)\s\Z",
     re.IGNORECASE,
 )
 _EQUATED = re.compile(r"(?:为|是|\b(?:is|are|was|were|to|from|of|size|at))\s?\Z")
@@ -48,6 +53,7 @@ _RING_BEFORE = re.compile(
 )
 _STOP = r".,;:。，；：、！？!?)）”」|"
 _RING_AFTER = re.compile(rf"\s?(?:[{_STOP}]|\Z|[{RINGS}](?=[{_STOP}{RINGS}]|\s*\Z))")
+_YEAR_END = re.compile(r"(?<![\d.,])(?:19|20)\d\d\Z")
 _SUPERSCRIPT_END = re.compile("(?<=[¹²³⁰⁴-⁹])[ ,]{1,2}\\Z")
 _FORMULA = re.compile(r"[=≈∝<>]\s?\w{1,4}\Z")
 _CLAUSE_END = re.compile(r"\s?(?:[.,;:。，；：、！？!?)）|]|\Z|[(（]\d)")
@@ -139,6 +145,8 @@ class Judge:
         pair = len(labels) > 1 and "-" not in text[token.start : token.end]
         if pair and _INTERVAL_WORD.search(before):
             return False
+        if not known and _NUMBERED_WORD.search(before):
+            return False
         if pair and book.numbered and (not known or (len(known) < len(labels) and _EQUATED.search(before))):
             return False
         if before[-1:] == "]" and _MATRIX.search(before):
@@ -155,8 +163,8 @@ class Judge:
         return token.labels[0].isdigit() or self.book.knows(token.labels[0])
 
     def _ring(self, token: Token, start: int, end: int) -> bool:
-        """``grew①。`` and not ``①cost, ②speed``: behind a word, at the end of a clause."""
-        if self.brackets or not self.book.numbered or not self.book.knows(token.labels[0]):
+        """``grew①。``, ``grew ※1.`` and not ``①cost, ②speed``: behind a word, at the end of a clause."""
+        if self.brackets or not self.book.numbered or not all(map(self.book.knows, token.labels)):
             return False
         before, after = self.text[max(start, token.start - 12) : token.start], self.text[token.end : token.end + 3]
         ends = _RING_AFTER.match(after[: end - token.end]) is not None
@@ -178,7 +186,8 @@ class Judge:
         before = self.text[max(0, token.start - 12) : token.start]
         if before[-1:] in (" ", ","):
             before = _SUPERSCRIPT_END.sub("", before) if token.plain else before.rstrip(" ")
-        if not before or not _WORD_BEFORE.search(before[-1]) or _UNIT_WORD.search(before) or _FORMULA.search(before):
+        power = (_UNIT_WORD.search(before) and not _YEAR_END.search(before)) or _FORMULA.search(before)
+        if not before or power or not _WORD_BEFORE.search(before[-1]):
             return False
         if all(map(self.book.knows, token.labels)):
             return True

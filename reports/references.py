@@ -86,8 +86,6 @@ def _lines(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
         yield from _split(text, block)
 
 
-_KEY = re.compile(r"[*_`]{0,3}@?([A-Za-z][\w-]{1,30}(?:19|20)\d\d\w{0,20})[*_`]{0,3}(?::(?!//)|：|\s[-–—])\s*")
-"""The key of an entry without brackets: ``smith2020: …``."""
 _LEAD = re.compile(r"[:：][*_ \t]*(?=(?:\\?\[\^?\d{1,4}\\?\]|【\d{1,4}】)[:：]?(?!\())")
 _LEAD_START = re.compile(r"(?:\A|[\n.。!?！？;；)）\]】])\s*(?P<lead>[*_]*[^\n.。!?！？;；:：)）\]】]{1,40})\Z")
 
@@ -229,7 +227,27 @@ def _entries(text: str, parts: list[Block]) -> tuple[list[Block], list[Entry]]:
         block.kind = SegmentKind.REFERENCES
     entries = [_entry(text, group) for group in groups]
     _renumber(entries, groups)
-    return out, entries
+    return out, _keyed(text, entries)
+
+
+_KEY = re.compile(
+    r"[*_`\[({]{0,3}@?(?:(?:source|ref(?:erence)?|来源|來源|参考|文献|出处|출처|quelle|fuente)\s?\.?\s?(?P<number>\d{1,3})"
+    r"|(?P<key>[A-Za-z][\w-]{1,30}(?:19|20)\d\d\w{0,20}|[A-Z]{1,3}-?\d{1,3}))[*_`\])}]{0,3}(?::(?!//)|[：.]|\s[-–—])[*_`]{0,3}\s*",
+    re.IGNORECASE,
+)
+"""The key of an entry without brackets: ``smith2020: …``, ``S1: …``, ``Source 1: …``."""
+
+
+def _keyed(text: str, entries: list[Entry]) -> list[Entry]:
+    """Entries without labels, with the keys that nearly all of them begin with."""
+    keys = [_KEY.match(entry.text) if entry.label is None else None for entry in entries]
+    if sum(key is not None for key in keys) * 3 < len(entries) * 2:
+        return entries
+    for entry, key in zip(entries, keys, strict=True):
+        if key is not None:
+            entry.label, entry.text = key["number"] or key["key"], entry.text[key.end() :]
+            entry.title = read_entry(text, entry.start, entry.end - len(entry.text), entry.end, None).title
+    return entries
 
 
 def _is_entry(text: str, block: Block, numbered: bool) -> bool:
@@ -280,8 +298,6 @@ def _entry(text: str, group: list[Block]) -> Entry:
         label = cells[0].strip(" []*") if cells[0].strip(" []*").isdecimal() else None
     while text[start].isspace():
         start += 1
-    if label is None and (key := _KEY.match(text, body, end)):
-        label, body = key[1], key.end()
     entry = read_entry(text, start, body, end, label)
     entry.define = first.style == "define"
     return entry

@@ -1,0 +1,43 @@
+"""The labels that a citation mark names: numbers with ranges, words and places in a source beside them."""
+
+from __future__ import annotations
+
+import re
+
+RINGS = "\u2460-\u2487\u24eb-\u24fe\u2776-\u2793\u3251-\u325f\u32b1-\u32bf"
+"""Character class of numbers in circles or brackets of their own, for use inside ``[…]``."""
+_PREFIX = (
+    r"(?:(?:refs?|references?|sources?|src|citations?|cite|web(?:page)?|docs?|document"
+    r"|(?:search[ _])?results?|search|see|cf|vgl|см"
+    r"|来源|來源|参考|參考|文献|引用|注|出典|出处|출처|quelle|fuente|fonte|источник)"
+    r"\.?\s*[:：#]?\s*)?"
+)
+_ONE = rf"{_PREFIX}\^?\#?(?:\d{{1,4}})\^?(?:\s?[-–—~～‐‑−至到]\s?\^?\d{{1,4}}\^?)?"
+_LOCATOR = (
+    r"(?:\s?†[^,，;；]*|(?:[,，]\s?|\s|:)(?:(?:pp?\.|pages?|sec\.|section|ch\.|chapter|table|fig\.|figure|tab\."
+    r"|para\.|§|¶|l|ss?\.|seiten?|kap\.|abs\.|rn\.|págs?\.|cap\.|art\.|pagg?\.|с\.|стр\.)\s?[\w.–-]{1,12}|第?\s?\d[\d–-]*\s?[页頁]))?"
+)
+_SEPARATOR = r"\s{0,3}(?:[,，、;；&+]|and|和|及|/(?=\s?\d))\s{0,3}|\s"
+_NUMBERS = re.compile(rf"\s*{_ONE}{_LOCATOR}(?:(?:{_SEPARATOR}){_ONE}{_LOCATOR})*+\s*", re.IGNORECASE)
+_ITEM = re.compile(r"(\d{1,4})\^?(?:\s?[-–—~～‐‑−至到]\s?\^?(\d{1,4}))?")
+_STRIP_LOCATOR = re.compile(_LOCATOR.removesuffix("?") + r"(?=\s*(?:[,，;；]|\Z))", re.IGNORECASE)
+LARGEST_RANGE = 200
+"""Numbers; a longer range such as ``[1-500]`` is no citation."""
+
+
+def parse_numbers(body: str) -> tuple[str, ...] | None:
+    """The numbers that the inside of a bracket group names, ranges spelt out; None when it is no list of numbers."""
+    if len(body) < 5 and body.isascii() and body.isdigit():
+        return (str(int(body)),)
+    if not any(map(str.isdigit, body)) or _NUMBERS.fullmatch(body) is None:
+        return None
+    found: list[str] = []
+    for match in _ITEM.finditer(_STRIP_LOCATOR.sub("", body)):
+        first, last = int(match[1]), int(match[2] or match[1])
+        if last < first:
+            found += [str(first), str(last)]
+        elif last - first >= LARGEST_RANGE:
+            return None
+        else:
+            found += map(str, range(first, last + 1))
+    return tuple(dict.fromkeys(found)) or None
