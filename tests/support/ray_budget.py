@@ -70,8 +70,8 @@ def write_reports(folder: Path) -> None:
 
 
 def meet(chat: ScriptedChat, calls: int) -> None:
-    """The next calls are answered when so many are under way together (or after a minute)."""
-    barrier = threading.Barrier(calls, timeout=60)
+    """The next calls are answered when so many are under way together (or after minutes)."""
+    barrier = threading.Barrier(calls, timeout=200)
 
     def answer(_: Body) -> dict[str, Any]:
         with suppress(threading.BrokenBarrierError):
@@ -117,7 +117,7 @@ def commanded(chat: ScriptedChat, folder: Path) -> dict[str, Any]:
     command += ["--metrics", "wq", "--search", f"corpus:{folder / 'corpus'}", "--as-of", str(AS_OF), "--yes"]
     command += ["--out", str(folder / "out"), "--ledger", str(folder / "out.sqlite")]
     command += ["--engine", "ray", "--ray-address", nodes.address]
-    codes = [subprocess.run(command, stdout=subprocess.DEVNULL, timeout=120, check=False).returncode for _ in range(2)]
+    codes = [subprocess.run(command, stdout=subprocess.DEVNULL, timeout=250, check=False).returncode for _ in range(2)]
     ray.init(nodes.address, log_to_driver=False)
     alive = len([node for node in ray.nodes() if node["Alive"]])
     ray.shutdown()

@@ -7,6 +7,7 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -208,7 +209,12 @@ def test_a_budget_that_is_reached_says_how_to_go_on(
 
 
 def test_killed_for_good_and_gone_on(chat: ScriptedChat, tmp_path: Path) -> None:
-    chat.delay_s = 0.03
+    killed = threading.Event()
+
+    def late(_: object) -> bool:
+        return len(chat.requests) >= 30 and not killed.is_set()
+
+    chat.on(late, lambda _: killed.wait(600) and error(500), first=True)
     sizes = ("--domains", "Health,Politics", "--personas", "2", "--candidates", "2", "--as-of", "2026-05-01")
     places = ("--out", str(tmp_path / "tasks.jsonl"), "--ledger", str(tmp_path / "ledger.sqlite"))
     code = "import sys; from dream_eval.cli import run; sys.exit(run(sys.argv[1:]))"
@@ -218,6 +224,8 @@ def test_killed_for_good_and_gone_on(chat: ScriptedChat, tmp_path: Path) -> None
             time.sleep(0.005)
         process.kill()
     assert process.returncode == -signal.SIGKILL
+    killed.set()
+    chat.wait_until_left()
     before = len(chat.requests)
     assert not (tmp_path / "tasks.jsonl").exists()
     assert generate(chat, tmp_path) == 0
