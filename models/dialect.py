@@ -44,7 +44,7 @@ class Dialect:
     """The endpoint is llama.cpp: schemas are sent as a grammar without white space."""
 
     def write(self, body: dict[str, Any]) -> dict[str, Any]:
-        """The keyword arguments for the SDK."""
+        """What is sent."""
         sent: dict[str, Any] = {"model": body["model"], "messages": body["messages"]}
         sent[self.max_tokens_name] = body["max_tokens"]
         if self.temperature:
@@ -60,7 +60,7 @@ class Dialect:
     def _structured(self, schema: Json, messages: list[dict[str, str]]) -> dict[str, Any]:
         if self.form is Form.SCHEMA:
             if self.grammar:
-                return {"extra_body": {"grammar": grammar_of(schema)}}
+                return {"grammar": grammar_of(schema)}
             wanted = {"name": "answer", "strict": True, "schema": without_lengths(schema)}
             return {"response_format": {"type": "json_schema", "json_schema": wanted}}
         last = messages[-1]
