@@ -28,7 +28,7 @@ _POSTINGS = 25_000
 
 _known: OrderedDict[str, Indexed] = OrderedDict()
 _lock = Lock()  # agents look from threads of their own
-_KEPT = 384
+_KEPT = 512
 """Texts whose index is kept, 0.07 MB each for pages of 25,000 characters: a page is read for many claims."""
 
 
