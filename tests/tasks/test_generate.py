@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import threading
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -358,6 +359,7 @@ class StopAt(Watch):
 
     def __init__(self, step: int) -> None:
         self._step = step
+        self.struck = threading.Event()
 
     def opened(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -365,12 +367,19 @@ class StopAt(Watch):
     def step(self, done: int, of: int) -> None:
         if done == self._step:
             self._ledger.stop(Interrupted("interrupted"))
+            self.struck.set()
 
 
 async def test_interrupted_and_gone_on_is_as_in_one_go(make: Any, chat: ScriptedChat, tmp_path: Path) -> None:
-    for step in (1, 6, 7):
+    last = StopAt(7)
+
+    def one_task(body: Any) -> bool:  # it waits for the stop, so that something is left to ask
+        return is_qualify(body) and task_text("en", 0) in last_user(body)
+
+    chat.on(one_task, lambda _: last.struck.wait(100) and SURE, first=True)
+    for stop in (StopAt(1), StopAt(6), last):
         with pytest.raises(Interrupted):
-            await make(watch=StopAt(step))
+            await make(watch=stop)
     made = await make()
     assert len(chat.requests) == 48
     assert fates(made) == {"kept": 4, "spare": 4}
