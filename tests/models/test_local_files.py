@@ -22,7 +22,7 @@ from dream_eval.errors import UserError
 from dream_eval.models.local import embedded_status
 from dream_eval.models.local_files import find_model
 from dream_eval.models.local_origin import DEFAULT, Origin, Part, Progress
-from servers.web import Reply, WebServer, web_server
+from servers.web import Reply, Seen, WebServer, web_server
 
 BYTES = b"GGUF" + bytes(range(256)) * 4000  # 1 MB
 SLICES = [BYTES[:400_000], BYTES[400_000:400_001], BYTES[400_001:]]
@@ -317,8 +317,24 @@ async def output(process: asyncio.subprocess.Process) -> str:
 
 
 async def test_two_processes_at_once_fetch_once(place: Place) -> None:
-    place.hub(Reply(BYTES, type=BINARY, delay=1.5))
-    said = await asyncio.gather(*[output(await child(place)) for _ in range(2)])
+    waits = asyncio.Event()
+
+    async def answer(_: Seen) -> Reply:
+        await waits.wait()
+        return Reply(BYTES, type=BINARY)
+
+    async def read(process: asyncio.subprocess.Process) -> str:
+        assert process.stdout is not None
+        said = ""
+        async for line in process.stdout:
+            said += line.decode()
+            if "another process is fetching" in said:
+                waits.set()
+        await process.wait()
+        return said
+
+    place.server.routes["/hub/small.gguf"] = answer
+    said = await asyncio.gather(*[read(await child(place)) for _ in range(2)])
     assert all("ModelFile(" in text for text in said), said
     assert sum("another process is fetching" in text for text in said) == 1
     assert place.server.paths() == ["/hub/small.gguf"]

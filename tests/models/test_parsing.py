@@ -149,20 +149,20 @@ def test_a_part_of_an_unfinished_answer_is_no_answer() -> None:
 
 
 def seconds(text: str) -> float:
-    """Processor time of this thread to refuse a text: the best of three."""
-    found = []
-    for _ in range(3):
-        began = time.thread_time()
-        with pytest.raises(Unreadable):
-            parse_reply(text, Verdict)
-        found.append(time.thread_time() - began)
-    return min(found)
+    """Processor time of this thread to refuse a text."""
+    began = time.thread_time()
+    with pytest.raises(Unreadable):
+        parse_reply(text, Verdict)
+    return time.thread_time() - began
 
 
 @pytest.mark.parametrize("unit", ["[1: ", "{ ] ", "[", '{"a": "', "'"])
 def test_hostile_lengths_take_time_in_proportion(unit: str) -> None:
     small, large = unit * (40_000 // len(unit)), unit * (160_000 // len(unit))
-    assert seconds(large) < 12 * max(seconds(small), 0.002), "sixteen times would be quadratic"
+    fast, slow = seconds(small), seconds(large)
+    if slow >= 8 * max(fast, 0.002):  # something else took the processor: once more
+        fast, slow = min(fast, seconds(small), seconds(small)), min(slow, seconds(large), seconds(large))
+    assert slow < 12 * max(fast, 0.002), "sixteen times would be quadratic"
 
 
 @pytest.mark.parametrize("text", [r'{"verdict": "yes", "note": "a\ud800b"}', r"{'verdict': 'yes', 'note': 'a\ud800b'}"])
