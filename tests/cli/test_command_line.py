@@ -27,7 +27,7 @@ def help_of(*verb: str) -> tuple[str, set[str]]:
     """What ``--help`` prints in a fresh process, and the modules that it loaded."""
     code = f"import sys\nfrom dream_eval.cli import run\ncode = run({[*verb, '--help']!r})\n"
     code += "print(*sys.modules, file=sys.stderr)\nsys.exit(code)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr
     return done.stdout, set(done.stderr.split())
 
@@ -197,7 +197,7 @@ def test_importing_the_package_loads_nothing_heavy_and_names_work() -> None:
         "print([m for m in ('pydantic', 'openai', 'rich') if m in sys.modules])\n"
         "print(d.evaluate.__module__, d.Task.__name__)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=200)
     assert done.stdout.splitlines() == ["[]", "dream_eval.runs.api Task"], done.stderr
     with pytest.raises(AttributeError, match="nosuch"):
         __import__("dream_eval").nosuch  # noqa: B018

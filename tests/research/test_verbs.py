@@ -129,7 +129,7 @@ def test_proxy_from_start_to_ctrl_c(tmp_path: Path) -> None:
             reply = ai.chat.completions.create(model="m", messages=[{"role": "user", "content": "hi"}])
         assert reply.choices[0].message.content == "hello"
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate(timeout=200)
     assert process.returncode == 0, out
     assert "1 calls" in out
     assert all(b"key-of-mine" not in path.read_bytes() for path in tmp_path.iterdir())

@@ -191,7 +191,7 @@ def test_the_lock_holds_within_a_process_and_against_others_after_a_refusal(tmp_
     with RunFolder(tmp_path).lock():
         with pytest.raises(UserError, match="another call in this process"):
             RunFolder(tmp_path).lock().__enter__()
-        other = subprocess.run([sys.executable, "-c", HOLD, str(tmp_path)], capture_output=True, text=True, timeout=60)
+        other = subprocess.run([sys.executable, "-c", HOLD, str(tmp_path)], capture_output=True, text=True, timeout=200)
         assert "is in use by process" in other.stderr
     with RunFolder(tmp_path).lock():
         pass

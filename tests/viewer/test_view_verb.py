@@ -66,6 +66,6 @@ def test_served_until_it_is_stopped(run_folder: Path) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "NO_COLOR": "1"}) as process:
         assert process.stdout
         address = process.stdout.readline().split()[1]
-        assert httpx.get(address, timeout=60).status_code == 200
+        assert httpx.get(address, timeout=200).status_code == 200
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=200) == 0
