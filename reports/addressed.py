@@ -72,13 +72,38 @@ def speaks_to_a_model(text: str) -> bool:
     return _WORDS_TO_A_MODEL.search(text) is not None
 
 
-_STARTS = (
-    *("ignor", "disregard", "forget", "overrid", "note ", "message ", "instruction", "new instruction"),
-    *("answer", "reply", "respond", "rate", "score", "grade", "mark", "label", "judge", "give", "assign", "award"),
-    *("output", "missacht", "vergiss", "игнориру", "忽略", "无视", "無視", "以前", "これまで", "上記"),
-    *("<|", "[inst]", "[/inst]", "<<sys>>", "<</sys>>", "<s>", "</s>", "<start_of_turn>", "<end_of_turn>"),
+_WORDS = (
+    *("disregard", "forget", "overrid", "note ", "message ", "instruction", "answer", "reply"),
+    *("respond", "rate", "score", "grade", "mark", "label", "judge", "give", "assign", "award", "output"),
 )
-"""How everything that is looked for begins: plain search is ten times as fast as a pattern over the whole text."""
+"""How orders begin: plain search is ten times as fast as a pattern over the whole text. These begin a word."""
+_WHOLE = frozenset(
+    (
+        "answer",
+        "reply",
+        "respond",
+        "rate",
+        "score",
+        "grade",
+        "mark",
+        "label",
+        "judge",
+        "give",
+        "assign",
+        "award",
+        "output",
+    )
+)
+"""Of these: words of their own, but for an ``s``."""
+_STARTS = ("ignor", "missacht", "vergiss", "игнориру", "忽略", "无视", "無視", "以前", "これまで", "上記")
+_TAGS = {
+    "<|": ("<|",),
+    "inst]": ("[inst]", "[/inst]"),
+    "sys>": ("<<sys>>", "<</sys>>"),
+    "s>": ("<s>", "</s>"),
+    "_of_turn>": ("<start_of_turn>", "<end_of_turn>"),
+}
+"""Tags of chats by a piece that they share."""
 _TURNS = ("system", "assistant")
 """The same, where it must stand at the beginning of a line."""
 
@@ -95,11 +120,22 @@ def orders(text: str) -> Iterator[Range]:
 
 
 def _places(lower: str) -> set[int]:
-    found = {at for start in _STARTS for at in _all(lower, start)}
+    found = {at for start in _STARTS if start[0] in lower for at in _all(lower, start)}
+    found |= {at for word in _WORDS for at in _all(lower, word) if _begins(lower, at, word)}
+    found |= {at - 4 for at in found if at > 3 and lower.startswith("new instruction", at - 4)}
+    found |= {at for part, tags in _TAGS.items() if part in lower for tag in tags for at in _all(lower, tag)}
     for start in _TURNS:
         lines = ((at, lower.rfind("\n", max(0, at - 9), at) + 1) for at in _all(lower, start))
         found |= {line for at, line in lines if line or at < 9}
     return found
+
+
+def _begins(text: str, at: int, word: str) -> bool:
+    """Whether a word stands there and not only its letters."""
+    if at and (text[at - 1].isalnum() or text[at - 1] == "_"):
+        return False
+    after = text[at + len(word) : at + len(word) + 2]
+    return word not in _WHOLE or not after[:1].isalnum() or (after[0] == "s" and not after[1:].isalnum())
 
 
 def _all(text: str, piece: str) -> Iterator[int]:
@@ -113,10 +149,29 @@ def lookalikes(text: str) -> Iterator[Range]:
     """Words that mix Latin letters with Cyrillic or Greek ones that look like them. Linear."""
     if text.isascii() or not _FOREIGN.search(text):
         return
-    for match in _LOOKALIKE.finditer(text):
+    for match in _words_with_foreign(text):
         word = match.group()
         if not _LATIN_GREEK.search(word) or sum(map(str.isascii, word)) * 2 > len(word):
             yield match.span()
+
+
+def _is_letter(char: str) -> bool:
+    return char.isalnum() and not char.isdecimal()
+
+
+def _words_with_foreign(text: str) -> Iterator[re.Match[str]]:
+    """The words that mix scripts; looked for only where there is a letter of another script."""
+    at = 0
+    while (foreign := _FOREIGN.search(text, at)) is not None:
+        start, at = foreign.start(), foreign.end()
+        while start and _is_letter(text[start - 1]):
+            start -= 1
+        if (match := _LOOKALIKE.match(text, start)) is not None:
+            yield match
+            at = match.end()
+        else:
+            while at < len(text) and _is_letter(text[at]):
+                at += 1
 
 
 def hidden_elements(text: str) -> Iterator[Range]:

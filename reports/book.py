@@ -13,7 +13,7 @@ from .text import content_words, fold
 from .urls import Address, address, encode_blanks, find_arxiv, find_doi
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Found:
     """A source while a report is read."""
 

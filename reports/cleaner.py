@@ -267,10 +267,10 @@ def _notes(text: str, at: int) -> Iterator[Stretch]:
 
 def is_note(paragraph: str) -> bool:
     """Whether a paragraph only says what its writer is about to search, read or write."""
-    if re.search(r"\[\^?\d|https?://|[|]|\d{3,}\s?%", paragraph):
-        return False
     cjk = _NOTE_CJK.match(paragraph)
     if not cjk and not _NOTE_START.match(paragraph):
+        return False
+    if re.search(r"\[\^?\d|https?://|[|]|\d{3,}\s?%", paragraph):
         return False
     start, verb = (_NOTE_CJK, _NOTE_CJK_VERB) if cjk else (_NOTE_START, _NOTE_VERB)
     sentences = [s.strip() for s in _SENTENCE.findall(paragraph) if s.strip()]

@@ -117,7 +117,7 @@ _TITLE_NOISE = re.compile(r"[*_`]+|\[\s*\]|\(\s*\)|<[^<>]{0,200}>|\\(?:url|href)
 
 def _title(text: str) -> str:
     clean = squeeze(_TITLE_NOISE.sub(" ", text)).strip(TRIM + "[]")
-    clean = _URL_LEFT.sub("", clean).strip(TRIM + "[]")
+    clean = (clean[:-60] + _URL_LEFT.sub("", clean[-60:])).strip(TRIM + "[]")
     return clean[:400]
 
 
@@ -127,6 +127,12 @@ def wraps(text: str, end: int, stop: int) -> bool:
     return match is not None and text[end - 1] in _URL_END and bool(_URL_REST.search(match[1]))
 
 
+_SIGNS = ("http", "www.", "10.", "arxiv")
+
+
 def has_target(piece: str) -> bool:
     """Whether there is an address, DOI or arXiv id."""
-    return "http" in piece or TARGET.search(piece) is not None
+    if "http" in piece:
+        return True
+    lower = piece.lower()
+    return any(sign in lower for sign in _SIGNS) and TARGET.search(piece) is not None

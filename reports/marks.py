@@ -41,6 +41,8 @@ _NUMBERED_WORD = re.compile(
     r"\b(?:articles?|sections?|clauses?|figures?|tables?|steps?|phases?|equations?|eqs?\.|chapters?|paragraphs?|items?)\s\Z",
     re.IGNORECASE,
 )
+_EQUALS = re.compile(r"\s?=")
+_WEB = re.compile(r"https?:|www\.|//|10\.\d{4}", re.IGNORECASE)
 _EQUATED = re.compile(r"(?:为|是|\b(?:is|are|was|were|to|from|of|size|at))\s?\Z")
 """Before two numbers of which one has no entry: an interval."""
 _INTERVAL_AFTER = re.compile(r"\s?(?:%|区间|interval|range\b|[×^²³=]|\)?\s?[∪∩])", re.IGNORECASE)
@@ -105,7 +107,7 @@ class Judge:
 
     def _link(self, token: Token) -> bool:
         target = token.target or ""
-        if re.match(r"https?:|www\.|//|10\.\d{4}", target, re.IGNORECASE):
+        if _WEB.match(target):
             return True
         relative = re.match(r"[./]|[^\s:]+\Z", target) is not None
         return (
@@ -139,7 +141,7 @@ class Judge:
         if (
             (_MATH_BEFORE.search(before) and not emphasised)
             or (_INTERVAL_AFTER.match(after) and len(labels) > 1 and not emphasised)
-            or re.match(r"\s?=", after)
+            or _EQUALS.match(after)
         ):
             return False
         pair = len(labels) > 1 and "-" not in text[token.start : token.end]
@@ -212,15 +214,19 @@ def find_marks(text: str, book: SourceBook, paragraphs: Sequence[tuple[int, int,
     """The citations of each paragraph (start, end, tokens), with the sources they lead to."""
     judge = Judge(text, book, (t for _, _, tokens in paragraphs for t in tokens))
     linked = {} if book.labels else _linked(t for _, _, tokens in paragraphs for t in tokens)
-    years = AuthorYears(book.lists)
+    years = None if judge.brackets and book.numbered else AuthorYears(book.lists)
     out: list[list[RawMark]] = []
     missing: dict[str, Range] = {}
     for start, end, tokens in paragraphs:
+        if not tokens and not years:
+            out.append([])
+            continue
         accepted = [token for token in tokens if judge.accepts(token, start, end)]
-        _spell_ranges(text, accepted)
+        if len(accepted) > 1:
+            _spell_ranges(text, accepted)
         _drop_bracketed(text, accepted)
         marks = [_mark(book, token, missing, linked) for token in accepted]
-        if years and not (judge.brackets and book.numbered):
+        if years:
             marks += _author_marks(text, book, years, start, end, marks)
         out.append(marks)
     for label, (a, b) in missing.items():
@@ -242,10 +248,13 @@ def _drop_bracketed(text: str, tokens: Sequence[Token]) -> None:
     """``([a study](…), [another](…))``: links alone in brackets are not read, however they are called."""
     row: list[Token] = []
     for token in tokens:
-        gap = text[row[-1].end : token.start].strip() if row else ""
-        if token.form is not Form.LINK or (row and gap not in _LINK_GAPS) or (row and row[-1].end > token.start):
+        if token.form is not Form.LINK:
             row = []
-        if token.form is Form.LINK and (row or text[token.start - 1 : token.start] in ("(", "（")):
+            continue
+        gap = text[row[-1].end : token.start].strip() if row else ""
+        if row and (gap not in _LINK_GAPS or row[-1].end > token.start):
+            row = []
+        if row or text[token.start - 1 : token.start] in ("(", "（"):
             row.append(token)
             if text[token.end : token.end + 1] in (")", "）"):
                 for link in row:

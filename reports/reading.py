@@ -71,8 +71,12 @@ def _plain(piece: str) -> str:
         piece = _TAG.sub("", _BREAK.sub(" ", _COMMENT.sub("", piece)))
     if "![" in piece:
         piece = _IMAGE.sub(r"\1", piece)
-    if "*" in piece or "_" in piece or "~~" in piece:
-        piece = _ITALIC.sub(lambda m: m[1] or m[2], _BOLD.sub("", piece))
+    if "***" in piece or "__" in piece or "~~" in piece:
+        piece = _BOLD.sub("", piece)
+    elif "**" in piece:
+        piece = piece.replace("**", "")
+    if "*" in piece or "_" in piece:
+        piece = _ITALIC.sub(lambda m: m[1] or m[2], piece)
     if "\\" in piece:
         piece = _HARD_BREAK.sub(" ", piece)
     if "\\" in piece and "\\(" not in piece and "\\[" not in piece:

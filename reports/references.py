@@ -341,9 +341,9 @@ def _unheaded(text: str, blocks: list[Block], lists: list[RefList]) -> None:
     """Runs of labelled lines with addresses, and a tail of numbered or bare links, without any heading."""
     for run in _runs(blocks):
         styles = {b.style for b in run}
-        targets = sum(1 for b in run if _targets(text, b))
         at_end = run[-1] is blocks[-1]
         if styles <= {"bracket", "sup", "define", "foot"}:
+            targets = sum(1 for b in run if _targets(text, b))
             if (targets * 2 >= len(run) and targets) or (
                 at_end and len(run) > 1 and _ascending(run) and all(_YEAR.search(text[b.body : b.end]) for b in run)
             ):
@@ -360,7 +360,7 @@ def _unheaded(text: str, blocks: list[Block], lists: list[RefList]) -> None:
             at_end
             and len(run) > 1
             and not lists
-            and targets == len(run)
+            and all(_targets(text, b) for b in run)
             and all(_only_link(text, b, styles) for b in run)
         ):
             _make_list(text, run, lists)

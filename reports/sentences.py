@@ -129,6 +129,13 @@ def _stops(
             yield done
         if a < done or (starts and (i := bisect_right(starts, a)) and a < shields[i - 1][1]):
             continue
+        if a + 2 < end and a + 1 not in marks:
+            next_sign = text[a + 2] if text[a + 1] == " " else text[a + 1]
+            if (next_sign.isalpha() or next_sign.isdecimal()) and next_sign != "c":
+                if _plainly_ends(text, done, a, next_sign, end):
+                    done = a + 1
+                    yield done
+                continue
         rest = _REST.match(text, a + 1, end)
         b = rest.end() if rest else a + 1
         trail = _TRAIL.match(text, b, end)
@@ -139,6 +146,17 @@ def _stops(
             done = stop
             yield stop
     yield from reversed(hard)
+
+
+def _plainly_ends(text: str, start: int, a: int, following: str, end: int) -> bool:
+    """Whether a terminator ends a sentence when a letter or digit follows, perhaps behind a blank: nothing that closes
+    the sentence, and no citation (``c``: ``cite…``)."""
+    mark = text[a]
+    if mark in "。！？｡؟।۔":
+        return True
+    if text[a + 1] != " ":
+        return mark in "!?" and _CJK_NEXT.match(following) is not None
+    return not following.islower() and _ends(text, start, a, a + 1, a + 1, end)
 
 
 def _ends(text: str, start: int, a: int, b: int, stop: int, end: int) -> bool:

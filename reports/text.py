@@ -79,6 +79,9 @@ _SCRIPTS = (
 )
 
 
+_FOREIGN = re.compile("[\u0370-\uffff]+")
+
+
 def fold(text: str) -> str:
     """Fold what does not matter for an exact match: spaces, quotation marks, hyphens, width, unseen signs, case."""
     return _SPACES.sub(" ", text.translate(_FOLD)).strip().casefold()
@@ -86,22 +89,30 @@ def fold(text: str) -> str:
 
 def squeeze(text: str) -> str:
     """White space folded to single blanks, invisible and control characters removed."""
-    if _INVISIBLE_ANY.search(text):
+    if not text.isprintable() and _INVISIBLE_ANY.search(text):
         text = text.translate(_INVISIBLE_MAP)
     return " ".join(text.split())
 
 
+_TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+_TAGGED = re.compile("[\U000e0000-\U000e007f]")
 _UNSEEN = re.compile("[\U000e0000-\U000e007f\u202a-\u202e\u2066-\u2069]")
 
 
 def unseen(text: str) -> list[int]:
     """Offsets of tag and direction-changing characters: nobody writes them into a report by accident."""
-    return [] if text.isascii() else [match.start() for match in _UNSEEN.finditer(text)]
+    if text.isascii() or not (any(sign in text for sign in _TURNING) or _TAGGED.search(text)):
+        return []
+    return [match.start() for match in _UNSEEN.finditer(text)]
 
 
 def scalar(text: str) -> str:
     """Replace lone surrogates, which no encoding can carry, by U+FFFD; the length stays the same."""
-    return _SURROGATE.sub("\ufffd", text) if _SURROGATE.search(text) else text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _SURROGATE.sub("\ufffd", text)
+    return text
 
 
 def scalar_json(value: Any) -> Any:
@@ -148,8 +159,9 @@ def language_of(text: str) -> str | None:
     letters = sum(map(str.isalpha, sample))
     if not letters:
         return None
-    for tag, script in _SCRIPTS:
-        share = len(script.findall(sample)) / letters
+    foreign = "" if sample.isascii() else "".join(_FOREIGN.findall(sample))
+    for tag, script in _SCRIPTS if foreign else ():
+        share = len(script.findall(foreign)) / letters
         if share > (0.05 if tag == "ja" else 0.2):
             return tag
     return _latin_language(sample)
@@ -157,9 +169,8 @@ def language_of(text: str) -> str | None:
 
 def _latin_language(sample: str) -> str | None:
     votes: dict[str, int] = {}
-    for word in _WORD.findall(sample.lower()):
-        if (tag := _MARKERS.get(word)) is not None:
-            votes[tag] = votes.get(tag, 0) + 1
+    for tag in filter(None, map(_MARKERS.get, _WORD.findall(sample.lower()))):
+        votes[tag] = votes.get(tag, 0) + 1
     if not votes:
         return None
     best = max(votes, key=lambda tag: votes[tag])

@@ -46,6 +46,10 @@ _PAREN = re.compile(r"[(（]([^()（）]{0,60})[)）]")
 _WORDS = re.compile(r"[^\W\d_]+|&")
 
 
+_KNOWN = _CORE.union(*(_WORDS.findall(name) for name in _NAMES))
+"""Words of which one stands in every such heading."""
+
+
 def is_reference_title(title: str) -> bool:
     """Whether a heading announces a list of sources, whatever its numbering, emphasis, tags or translation."""
     if len(title) > 90:
@@ -65,7 +69,7 @@ def without_tags(title: str) -> str:
 
 def _named(name: str) -> bool:
     name = " ".join(name.casefold().split())
-    if not name:
+    if not name or (name.isascii() and _KNOWN.isdisjoint(_WORDS.findall(name))):
         return False
     if name in _NAMES or _NUMBERING.sub("", name, count=1).strip() in _NAMES:
         return True
