@@ -108,6 +108,8 @@ async def _close(run: _Run) -> None:
     with suppress(asyncio.TimeoutError):
         await asyncio.wait_for(_ended(run.process), GRACE_S)  # the guard ends the others, then itself
     _kill(run.process.pid)
+    with suppress(asyncio.TimeoutError):
+        await asyncio.wait_for(_gone(run.process.pid), GRACE_S)
     transport: asyncio.SubprocessTransport = run.process._transport  # type: ignore[attr-defined]  # no public way
     transport.close()
 
@@ -148,6 +150,12 @@ def _left(lifeline: socket.socket) -> int:
 async def _ended(process: asyncio.subprocess.Process) -> None:
     """Wait for the process alone: ``process.wait()`` also waits for whoever else holds its pipes."""
     while process.returncode is None:
+        await asyncio.sleep(END_POLL_S)
+
+
+async def _gone(session: int) -> None:
+    """Wait until nobody of the session is left: who is killed lives on until the system gets to it."""
+    while tree(session):
         await asyncio.sleep(END_POLL_S)
 
 

@@ -112,9 +112,8 @@ async def test_an_empty_reply_is_no_success(chat, model, job):
         await run_agent(model, job())
 
 
-@pytest.mark.timeout(45)
 async def test_the_deadline_ends_a_job_that_waits(chat, model, job):
-    chat.always(hang(90))
+    chat.always(hang(600))
     with pytest.raises(AgentFailed) as caught:
         await run_agent(model, job(seconds=0.3))
     assert caught.value.state == "deadline"

@@ -50,7 +50,7 @@ def chromium() -> Iterator[Any]:
         pytest.skip("no Chromium here (Debian and Ubuntu: apt-get install chromium)")
     sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
     with sync_api.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=place, args=list(ARGS))
+        browser = driver.chromium.launch(executable_path=place, args=list(ARGS), timeout=120_000)
         yield browser
         browser.close()
 
@@ -69,7 +69,7 @@ class Eyes:
             viewport={"width": width, "height": 860}, color_scheme=scheme, accept_downloads=True, **options
         )
         page = context.new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(120_000)
         page.on("console", lambda said: self.complaints.append(f"{said.type}: {said.text}"))
         page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
         page.on("dialog", lambda dialog: (self.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))

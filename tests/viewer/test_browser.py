@@ -89,6 +89,7 @@ def test_calls_and_steps_are_shown(evaluated: Path, eyes: Any, tmp_path: Path) -
     page.locator(".lenses button", has_text="Factuality").click()
     page.get_by_role("link", name="Every step and call").click()
     page.locator(".worked summary", has_text="turbines").first.click()
+    page.wait_for_selector(".worked[open] .timeline h3")
     stages = page.locator(".worked[open] .timeline h3").all_inner_texts()
     assert stages == ["Asked without taking a side", "Opened", "Judged"]
 

@@ -29,7 +29,7 @@ def test_a_reader_that_goes_away_does_not_end_the_run(world: Any) -> None:
     process.stdout.close()
     err = process.stderr.read()
     process.stderr.close()
-    assert (process.wait(60), err) == (0, "")
+    assert (process.wait(200), err) == (0, "")
     assert json.loads((world.out / "summary.json").read_text())["state"] == "finished"
 
 

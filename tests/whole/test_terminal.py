@@ -35,7 +35,7 @@ def at_a_terminal(world: Any, **env: str) -> tuple[int, str]:
             break
         seen += block
     os.close(ours)
-    return process.wait(30), seen.decode()
+    return process.wait(200), seen.decode()
 
 
 def test_progress_is_drawn_live_and_in_colour(world: Any) -> None:
