@@ -415,6 +415,8 @@ def _reference(match: re.Match[str]) -> tuple[Token | None, int]:
     return Token(Form.NUMBER, *match.span(), labels, None, shown, keep, plain=len(label) < 4, label_at=at), match.end()
 
 
+_NO_TITLE = frozenset("/abcdefghijklmnopqrstuvwxyz0123456789")
+"""Ends of a target that has no title behind it."""
 _TITLE = re.compile(r"""\s+(?:"[^"]*"|'[^']*'|“[^”]*”)\s*\Z""")
 _NO_WEB = re.compile(r"(?:mailto|tel|javascript|data|file|sandbox|attachment):", re.IGNORECASE)
 _TARGETLIKE = re.compile(
@@ -426,11 +428,11 @@ def _link(text: str, target: str | None, span: Range, inside: Range) -> tuple[To
     """The token of a link at ``span`` whose text stands at ``inside``."""
     at, end = span
     labels = parse_numbers(text.strip(" []\\")) or ()
-    if not labels and (key := _KEY.fullmatch(text.strip())):
+    if not labels and "^" in text and (key := _KEY.fullmatch(text.strip())):
         labels = (key[1],)
     if target is None:
         return (Token(Form.NUMBER, at, end, labels, plain=False), end) if labels else (None, at + 1)
-    written = _TITLE.sub("", target).strip()
+    written = (_TITLE.sub("", target) if target[-1:] not in _NO_TITLE else target).strip()
     if "{" in written and not text.strip() and not _TARGETLIKE.match(written):
         return Token(Form.OPAQUE, at, end), end
     written = written[1:-1] if written[:1] == "<" and written[-1:] == ">" else written

@@ -19,6 +19,7 @@ _LOCATOR = (
 )
 _SEPARATOR = r"\s{0,3}(?:[,，、;；&+]|and|和|及|/(?=\s?\d))\s{0,3}|\s"
 _NUMBERS = re.compile(rf"\s*{_ONE}{_LOCATOR}(?:(?:{_SEPARATOR}){_ONE}{_LOCATOR})*+\s*", re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
 _ITEM = re.compile(r"(\d{1,4})\^?(?:\s?[-–—~～‐‑−至到]\s?\^?(\d{1,4}))?")
 _STRIP_LOCATOR = re.compile(_LOCATOR.removesuffix("?") + r"(?=\s*(?:[,，;；]|\Z))", re.IGNORECASE)
 LARGEST_RANGE = 200
@@ -29,7 +30,7 @@ def parse_numbers(body: str) -> tuple[str, ...] | None:
     """The numbers that the inside of a bracket group names, ranges spelt out; None when it is no list of numbers."""
     if len(body) < 5 and body.isascii() and body.isdigit():
         return (str(int(body)),)
-    if not any(map(str.isdigit, body)) or _NUMBERS.fullmatch(body) is None:
+    if _DIGIT.search(body) is None or _NUMBERS.fullmatch(body) is None:
         return None
     found: list[str] = []
     for match in _ITEM.finditer(_STRIP_LOCATOR.sub("", body)):

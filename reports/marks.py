@@ -137,9 +137,10 @@ class Judge:
         if any(int(label) == 0 for label in labels) and len(known) < len(labels):
             return False
         before, after = text[max(0, token.start - 40) : token.start], text[token.end : token.end + 12]
+        last, near = before.rstrip()[-1:], before[-1:]
         emphasised = before[-1:] in ("*", "^") and before[-1:] == after[:1]
         if (
-            (_MATH_BEFORE.search(before) and not emphasised)
+            (not last.isalnum() and _MATH_BEFORE.search(before) and not emphasised)
             or (_INTERVAL_AFTER.match(after) and len(labels) > 1 and not emphasised)
             or _EQUALS.match(after)
         ):
@@ -153,7 +154,7 @@ class Judge:
             return False
         if before[-1:] == "]" and _MATRIX.search(before):
             return False
-        if _INDEXED.search(before):
+        if (near.isalnum() or near in ("_", "]")) and _INDEXED.search(before):
             return bool(known) and not _INDEXED_SURE.search(before)
         return True
 

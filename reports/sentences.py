@@ -8,6 +8,7 @@ numbers, an ellipsis within a sentence, or within a protected stretch (code, mat
 
 from __future__ import annotations
 
+import itertools
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
@@ -107,11 +108,17 @@ def split_range(
     """
     bounds: list[tuple[int, int]] = []
     at = start
-    for stop in _stops(text, start, end, shields, marks):
+    for stop in itertools.chain(_stops(text, start, end, shields, marks), (end,)):
         if stop > at:
-            bounds += pieces(text, at, stop)
-            at = stop
-    bounds += pieces(text, at, end)
+            first, last, at = at, stop, stop
+            while first < last and text[first].isspace():
+                first += 1
+            while last > first and text[last - 1].isspace():
+                last -= 1
+            if 0 < last - first <= LONGEST:
+                bounds.append((first, last))
+            else:
+                bounds += pieces(text, first, last)
     return bounds
 
 
