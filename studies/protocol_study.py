@@ -126,8 +126,15 @@ def seen(protocol: Protocol) -> Seen:
         provenance=100 * sum(bool(item.provenance) for item in items) / len(items) if items else 0.0,
         newest=max(dates, default=None),
         timely=sum(question.time_sensitive for question in protocol.key_questions),
-        lints=Counter(problem.rule for problem in lint(protocol)),
+        lints=_lints(protocol),
     )
+
+
+def _lints(protocol: Protocol) -> Counter[str]:
+    """Static protocols are spared ``no_provenance`` elsewhere; here all ways are held to it."""
+    found = Counter(problem.rule for problem in lint(protocol))
+    found["no_provenance"] = sum(not question.provenance for question in protocol.key_questions)
+    return +found
 
 
 def sheet_of(bench: Bench, made: Sequence[Made], ratings: Sequence[Line], out: Path) -> Sheet:

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 from dream_eval.cli import run as dream
 from dream_eval.core import Task
+from dream_eval.evaluators.results import Evidence, Item, MetricResult
 from dream_eval.reports import load_reports, numbered, read_report
 from dream_eval.runs.faults import demo_folder
 from dream_eval.studies import attacks
 from dream_eval.studies.attack_data import ATTACKS, CONTROLS, FAMILIES, Attack, chosen, put_in
 from dream_eval.studies.attack_pages import attacked_page, pdf_of
-from dream_eval.studies.harness import open_bench
+from dream_eval.studies.harness import Cell, Measured, open_bench
 from dream_eval.tools.content import Source, parse
 from dream_eval.tools.corpus import Corpus
 from servers.chat import Body, ScriptedChat, last_user
@@ -175,6 +176,24 @@ async def test_a_page_can_move_factuality_and_not_writing(world, setup_for, tmp_
     shifts = {row[0]: row[3] for row in sheet.tables[1].rows}
     assert set(shifts) == {f"page-{n}" for n in ("07-title", "08-title", "10-pdf", "11-pdf", "12-pdf")}
     assert shifts["page-12-pdf"] == "+0.0"  # the title of a PDF is not read as its text
+
+
+def test_a_page_that_nobody_came_to_has_no_shift(world, setup_for, tmp_path):
+    report, corpus = load_reports(tmp_path / "cited.md")[0], attacks.corpus_of(setup_for(world).search)
+    families = chosen(("title",), None, seed=0)
+    found = attacks.data_set(TASK, report, families, tmp_path / "out", corpus=corpus, controls=1, seed=0)
+    page = found.attacked[0]
+    other = Item(id="c1", text="x", outcome="supported", evidence=(Evidence(quote="y", url="https://other.test/"),))
+    its = Item(id="c1", text="x", outcome="supported", evidence=(Evidence(quote="y", url=page.page.document.url),))
+
+    def measured(one, item):
+        result = MetricResult(metric="factuality", version=1, status="scored", score=50, items=(item,))
+        return Measured(Cell(f"{one}/factuality", "factuality", None), result)
+
+    units = {"clean/factuality": measured("clean", other), f"{page.attack.id}/factuality": measured("a", other)}
+    assert attacks.shifts([page], "factuality", units) == {}
+    units[f"{page.attack.id}/factuality"] = measured("a", its)
+    assert attacks.shifts([page], "factuality", units) == {page.attack.id: 0.0}
 
 
 async def test_without_a_score_nothing_is_claimed(world, setup_for, tmp_path):

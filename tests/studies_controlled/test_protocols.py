@@ -369,6 +369,7 @@ async def test_only_retrieval_gives_evidence(mode, three_ways, setup_for, tmp_pa
     assert made.flags[0] == "no_retrieval"
     assert made.maker.tools == ()
     assert any("no_provenance 4" in finding for finding in sheet.findings)
+    assert any("model alone" in finding and "no_provenance 3" in finding for finding in sheet.findings)
     assert "Nobody has rated them yet" in sheet.findings[-1]
     if mode is Mode.AGENT:
         assert rows["agent, retrieval"][4] == "67 %"  # four of six rest on pages
