@@ -329,7 +329,10 @@ def _label_starts(state: _State, match: re.Match[str], line: str) -> bool:
     if match.end() >= len(line):
         return False
     block = state.open
-    return block is None or bool(block.label) or block.kind is SegmentKind.LIST_ITEM or match["colon"] is not None
+    if block is None or bool(block.label) or block.kind is SegmentKind.LIST_ITEM or match["colon"] is not None:
+        return True
+    caption = block.lines == 1 and block.end - block.body <= 60 and "://" in line
+    return caption and (label or match["wide"] or match["full"] or "").isdecimal()
 
 
 def _plain(state: _State, line: str, start: int, end: int, first: str) -> None:

@@ -24,9 +24,11 @@ _SURE = re.compile(
 """Directly behind punctuation, or in Chinese between a blank and punctuation."""
 _LOOSE = re.compile(
     rf"(?:(?<=[^\W\d_\u3040-\uffff]{{3}})|(?<=[)\]”\"’%*]))(?P<glued>{_MORE})(?=[.,;:!?)”|。，；：](?!\d)|\s|\Z)"
+    rf"|(?P<figure>(?<=\b(?:19|20)\d\d)\d{{1,2}}(?=[.,;:](?!\d))|(?:(?<=\d\.\d\.)|(?<=\d\.\d\d\.)){_MORE}(?=\s[A-Z“\"]))"
     rf"|(?:(?<=[^\W\d_]{{2}}[ ])|(?<=[)”\"’%*][ ]))(?P<apart>{_MORE})(?=\s?[.,;:!?)|。，；：](?!\d)|\s*\Z)"
 )
-"""Directly behind a word, or behind a word and a blank before punctuation: quantities and names look the same."""
+"""Directly behind a word or figure (``in 20243, …``), or behind a word and a blank before punctuation: quantities and
+names look the same."""
 _WORD = re.compile(r"[^\W_]+\Z")
 _COUNTS = word_set(
     """phase phases grade step steps type level section sections chapter chapters figure figures fig
@@ -94,17 +96,22 @@ def _tokens(pattern: re.Pattern[str], text: str, start: int, end: int, shields: 
     found: list[Token] = []
     starts = [a for a, _ in shields]
     for match in pattern.finditer(text, start, end):
-        kind = match.lastgroup or ""
+        kind, figure = match.lastgroup or "", match.lastgroup == "figure"
         labels = parse_numbers(match.group())
-        if not labels or (_counted if kind else _ordinal)(text, start, match.start()):
+        if not labels or not (figure or _alone(text, start, match.start(), kind)):
             continue
         i = bisect_right(starts, match.start())
         if i == 0 or match.start() >= shields[i - 1][1]:
-            found.append(Token(Form.FLAT, *match.span(), labels, text=kind, sure=not kind))
+            found.append(Token(Form.FLAT, *match.span(), labels, text="glued" if figure else kind, sure=not kind))
     return found
 
 
 _COUNTED_CJK = frozenset("第到为是达约共超近仅前每至和于在从有比过過為達約")
+
+
+def _alone(text: str, start: int, at: int, kind: str) -> bool:
+    """Whether a number does not belong to the word or character before it."""
+    return not (_counted if kind else _ordinal)(text, start, at)
 
 
 def _ordinal(text: str, start: int, at: int) -> bool:

@@ -15,7 +15,7 @@ _PREFIX = (
 _ONE = rf"{_PREFIX}\^?\#?(?:\d{{1,4}})\^?(?:\s?[-–—~～‐‑−至到]\s?\^?\d{{1,4}}\^?)?"
 _LOCATOR = (
     r"(?:\s?†[^,，;；]*|(?:[,，]\s?|\s|:)(?:(?:pp?\.|pages?|sec\.|section|ch\.|chapter|table|fig\.|figure|tab\."
-    r"|para\.|§|¶|l|ss?\.|seiten?|kap\.|abs\.|rn\.|págs?\.|cap\.|art\.|pagg?\.|с\.|стр\.)\s?[\w.–-]{1,12}|第?\s?\d[\d–-]*\s?[页頁]))?"
+    r"|para\.|§|¶|l|ss?\.|seiten?|kap\.|abs\.|rn\.|págs?\.|cap\.|art\.|pagg?\.|с\.|стр\.)\s?[\w.–-]{1,12}|at\s\d[\d–-]{0,9}|第?\s?\d[\d–-]*\s?[页頁]))?"
 )
 _SEPARATOR = r"\s{0,3}(?:[,，、;；&+]|and|和|及|/(?=\s?\d))\s{0,3}|\s"
 _NUMBERS = re.compile(rf"\s*{_ONE}{_LOCATOR}(?:(?:{_SEPARATOR}){_ONE}{_LOCATOR})*+\s*", re.IGNORECASE)

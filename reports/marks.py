@@ -38,7 +38,7 @@ _INTERVAL_WORD = re.compile(
     re.IGNORECASE,
 )
 _NUMBERED_WORD = re.compile(
-    r"\b(?:articles?|sections?|clauses?|figures?|tables?|steps?|phases?|equations?|eqs?\.|chapters?|paragraphs?|items?)\s\Z",
+    r"\b(?:articles?|sections?|clauses?|figures?|tables?|steps?|phases?|equations?|eqs?\.|chapters?|paragraphs?|items?)\s\Z|第\Z",
     re.IGNORECASE,
 )
 _EQUALS = re.compile(r"\s?=")

@@ -37,6 +37,9 @@ _CJK_RUN = re.compile(f"[{CJK}]+")
 _WORD = re.compile(rf"[^\W_{CJK}]+(?:['’][^\W\d_{CJK}]+)?")
 
 
+_ASCII_WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
+
+
 def word_set(words: str) -> frozenset[str]:
     """The words of a text as a set: how word lists are written here."""
     return frozenset(words.split())
@@ -169,7 +172,8 @@ def language_of(text: str) -> str | None:
 
 def _latin_language(sample: str) -> str | None:
     votes: dict[str, int] = {}
-    for tag in filter(None, map(_MARKERS.get, _WORD.findall(sample.lower()))):
+    word = _ASCII_WORD if sample.isascii() else _WORD
+    for tag in filter(None, map(_MARKERS.get, word.findall(sample.lower()))):
         votes[tag] = votes.get(tag, 0) + 1
     if not votes:
         return None

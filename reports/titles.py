@@ -13,6 +13,9 @@ references|notes|reference|reference list|list of references|bibliography|works 
 |参考文献|參考文獻|参考资料|參考資料|参考来源|參考來源|参考链接|参考链结|參考連結|引用来源|引用來源|引用文献
 |引用文獻|引文|主要参考文献|参考文献列表|文献|来源列表|参考文献与资料|参考文献和资料来源|参考文献与数据来源
 |参考与引用|引用与参考|信息来源|资料来源|資料來源|数据来源|數據來源|来源|來源|引用|脚注|尾注|注释|註釋|参考
+|参考文章|参考网址|参考网站|参考书目|参考材料|参考信息|参考出处|相关链接|相关资料|来源链接|引用链接|资料链接
+|原文链接|引用的著作|引用的文献|引用资料|延伸阅读|数据出处|信息出处|参考サイト|引用文献|参考資料・出典|資料出處
+|sources des citations|referências citadas|referenze|fonti consultate|verwendete quellen|quellennachweise
 |资料出处|出处|出典|引用元|情報源|参照|参照文献|参考情報|脚註|참고문헌|참고 문헌|출처|참고자료|참고 자료|인용
 |각주|quellen|quellenverzeichnis|quellenangaben|literatur|literaturverzeichnis|referenzen|einzelnachweise|belege
 |fußnoten|quellen und literatur|nachweise|références|bibliographie|sources et références
@@ -52,7 +55,7 @@ _KNOWN = _CORE.union(*(_WORDS.findall(name) for name in _NAMES))
 
 def is_reference_title(title: str) -> bool:
     """Whether a heading announces a list of sources, whatever its numbering, emphasis, tags or translation."""
-    if len(title) > 90:
+    if len(title) > 90 or (title.isascii() and _KNOWN.isdisjoint(_WORDS.findall(title.lower()))):
         return False
     plain = _NOISE.sub(" ", without_tags(title)).strip()
     inside = _PAREN.search(plain)
@@ -69,7 +72,7 @@ def without_tags(title: str) -> str:
 
 def _named(name: str) -> bool:
     name = " ".join(name.casefold().split())
-    if not name or (name.isascii() and _KNOWN.isdisjoint(_WORDS.findall(name))):
+    if not name:
         return False
     if name in _NAMES or _NUMBERING.sub("", name, count=1).strip() in _NAMES:
         return True
