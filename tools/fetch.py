@@ -26,6 +26,10 @@ from .limits import Endpoints, NoSuchHost, ToolLimits
 USER_AGENT = "Mozilla/5.0 (compatible; dream-eval/0.1; reads single cited pages)"
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _ACCEPT = "text/html,application/xhtml+xml,application/pdf;q=0.9,text/plain;q=0.8,*/*;q=0.5"
+AT_ONCE = 40
+"""Fetches at once, of all hosts."""
+KEPT_OPEN = 8
+"""Idle connections. Few: each request looks at all of them, and most hosts are asked once."""
 _CONTROL_NAMES = ("example.com", "www.iana.org", "one.one.one.one")
 
 
@@ -124,6 +128,7 @@ class Fetcher:
         self._tls: ssl.SSLContext | None = None
         self._pool: httpcore.AsyncConnectionPool | None = None
         self._hosts: dict[str, _Host] = {}
+        self._places = asyncio.Semaphore(AT_ONCE)  # the pool would look at all who wait, at each request
         self._names_work: bool | None = None
 
     async def close(self) -> None:
@@ -194,7 +199,8 @@ class Fetcher:
 
     @asynccontextmanager
     async def _turn(self, target: Target, clock: asyncio.Timeout) -> AsyncIterator[None]:
-        """Wait for a place at this host: so many at once, so far apart. The fetch's clock stands still meanwhile."""
+        """Wait for a place at this host (so many at once, so far apart) and in all. The fetch's clock stands still
+        meanwhile."""
         loop_time = asyncio.get_running_loop().time
         left = (clock.when() or 0.0) - loop_time()
         clock.reschedule(None)
@@ -204,8 +210,9 @@ class Fetcher:
             start = max(now, host.next_start)
             host.next_start = start + self.limits.spacing_s
             await asyncio.sleep(start - now)
-            clock.reschedule(loop_time() + left)
-            yield
+            async with self._places:
+                clock.reschedule(loop_time() + left)
+                yield
 
     @asynccontextmanager
     async def _open(
@@ -231,8 +238,8 @@ class Fetcher:
             self._tls = tls_context(self.endpoints.ca_file)
             self._pool = httpcore.AsyncConnectionPool(
                 ssl_context=self._tls,
-                max_connections=40,
-                max_keepalive_connections=20,
+                max_connections=AT_ONCE,
+                max_keepalive_connections=KEPT_OPEN,
                 keepalive_expiry=15.0,
                 network_backend=self._backend,
             )
