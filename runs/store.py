@@ -13,7 +13,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -102,8 +101,7 @@ class RunFolder:
 
     def save(self, name: str, value: BaseModel) -> None:
         """Write a data file as a whole, indented. Raises OSError."""
-        text = json.dumps(value.model_dump(mode="json"), ensure_ascii=False, indent=2)
-        write_atomic(self.path / name, self._masker.text(text) + "\n")
+        write_atomic(self.path / name, self._masker.text(value.model_dump_json(indent=2)) + "\n")
 
     def append(self, result: UnitResult) -> Spot:
         """Store one unit: on disk when this returns; says where. Raises OSError."""
