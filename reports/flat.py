@@ -19,9 +19,9 @@ _MORE = r"\d{1,3}(?:,\s?\d{1,3})*+"
 _SURE = re.compile(
     r"(?:(?<=[^\W\d_][^\W\d_][.,;:!?])|(?<=\b(?:19|20)\d\d\.)(?=\d{1,3}\s[A-Z])|(?<=[)\]”\"’%][.,;:!?])"
     rf"|(?<=[。！？；，”）])){_MORE}(?=\s|\Z|[。，；])"
-    rf"|(?<=[\u3400-\u9fff”）%]\s){_MORE}(?=[。，；！？])"
+    rf"|(?<=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af”）%]\s){_MORE}(?=[。，；！？])"
 )
-"""Directly behind punctuation, or in Chinese between a blank and punctuation."""
+"""Directly behind punctuation, or in Chinese and Japanese between a blank and punctuation."""
 _LOOSE = re.compile(
     rf"(?:(?<=[^\W\d_\u3040-\uffff]{{3}})|(?<=[)\]”\"’%*]))(?P<glued>{_MORE})(?=[.,;:!?)”|。，；：](?!\d)|\s|\Z)"
     rf"|(?P<figure>(?<=\b(?:19|20)\d\d)\d{{1,2}}(?=[.,;:](?!\d))|(?:(?<=\d\.\d\.)|(?<=\d\.\d\d\.)){_MORE}(?=\s[A-Z“\"]))"

@@ -114,7 +114,7 @@ class Judge:
             bool(token.labels)
             or not relative
             or target.lower() in ("url", "link", "source")
-            or ("." in target and "/" in target)
+            or ("." in target and "/" in target and target[0] != ".")
         )
 
     def _number(self, token: Token) -> bool:

@@ -1,6 +1,8 @@
 # ruff: noqa: E501 -- tables are easier to read with one case a line
 """What holds for every text (Hypothesis)."""
 
+import re
+
 from dream_eval.reports import Report, SegmentKind, lint_json, numbered, read_report, split_sentences, uncut
 from dream_eval.reports.cleaner import clean_text, restore
 from hypothesis import given, settings
@@ -61,12 +63,16 @@ def check(report: Report) -> None:
     assert len(ids) == len(report.sources)
 
 
+_MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>|\\(?:begin|end)\{thebibliography\}(?:\{\w*\})?")
+"""Lines of tags alone are in no segment."""
+
+
 def uncovered(report: Report) -> str:
     pieces, at = [], 0
     for segment in report.segments:
         pieces.append(report.text[at : segment.span.start])
         at = segment.span.end
-    return "".join([*pieces, report.text[at:]])
+    return _MARKUP.sub("", "".join([*pieces, report.text[at:]]))
 
 
 @settings(max_examples=300, deadline=None)
