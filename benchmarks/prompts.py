@@ -18,6 +18,7 @@ class Call:
     """The metric that asked first, ``protocol`` or ``claims``."""
     prompt: str
     """What was sent, in order, schema last."""
+    reply: str
 
 
 def completions(ledger: Path) -> list[Call]:
@@ -31,10 +32,12 @@ def completions(ledger: Path) -> list[Call]:
     )
     found = []
     for id, scope in rows:
-        request: Any = store.content(id)[0]
+        request: Any
+        request, answer = store.content(id)
+        reply = answer["text"] if isinstance(answer, dict) else ""
         sent = "\n".join(f"{message['role']}\n{message['content']}" for message in request["messages"])
         schema = json.dumps(request["schema"]) if request["schema"] else ""
-        found.append(Call(scope.partition(" · ")[0].rpartition("/")[2], f"{sent}\n{schema}"))
+        found.append(Call(scope.partition(" · ")[0].rpartition("/")[2], f"{sent}\n{schema}", str(reply)))
     store.close()
     return found
 
@@ -70,12 +73,14 @@ def shares(ledger: Path, reports: int) -> Iterator[str]:
     encode, name = counter()
     calls = completions(ledger)
     sent = [encode(call.prompt) for call in calls]
-    by_part: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
+    by_part: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     for call, prompt in zip(calls, sent, strict=True):
         by_part[call.part][0] += 1
         by_part[call.part][1] += len(prompt)
-    for part, (number, total) in sorted(by_part.items()):
-        yield f"{part:12} {number / reports:6.1f} calls {total / reports:9,.0f} prompt tokens a report"
+        by_part[call.part][2] += len(encode(call.reply))
+    for part, (number, total, new) in sorted(by_part.items()):
+        a_call = f"a call {total / number:,.0f}, and {new / number:,.0f} of its reply"
+        yield f"{part:12} {number / reports:6.1f} calls {total / reports:9,.0f} prompt tokens a report ({a_call})"
     total = sum(map(len, sent))
     both = sum(by_part[part][1] for part in ("factuality", "ci"))
     yield f"{'all':12} {len(calls) / reports:6.1f} calls {total / reports:9,.0f} prompt tokens a report ({name})"
