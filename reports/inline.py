@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from unicodedata import numeric
@@ -216,10 +217,18 @@ def tokens(text: str, start: int, end: int, shields: list[Range]) -> list[Token]
             found.append(token)
         at = max(stop, where + 1)
     if text.find("citeturn", start, end) >= 0:
-        turns = (match.span() for match in _TURNS.finditer(text, start, end))
-        found += [Token(Form.OPAQUE, a, b) for a, b in turns if not any(x <= a < y for x, y in shields)]
-        found.sort(key=lambda token: token.start)
+        found = sorted([*found, *_turns(text, start, end, found, shields)], key=lambda token: token.start)
     return found
+
+
+def _turns(text: str, start: int, end: int, found: list[Token], shields: list[Range]) -> Iterator[Token]:
+    """``citeturn0search1``, which has no rare sign, outside of everything else."""
+    taken = sorted([*shields, *((token.start, token.end) for token in found)])
+    starts = [a for a, _ in taken]
+    for match in _TURNS.finditer(text, start, end):
+        i = bisect_right(starts, match.start())
+        if i == 0 or match.start() >= taken[i - 1][1]:
+            yield Token(Form.OPAQUE, *match.span())
 
 
 _BEFORE = frozenset(".:xX")

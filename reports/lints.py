@@ -87,10 +87,11 @@ def _sections(report: Report) -> Iterator[Finding]:
         return
     marked = {mark.sentence for mark in report.marks}
     prose: dict[tuple[str, ...], list[int]] = {}
+    kinds = (SegmentKind.PARAGRAPH, SegmentKind.LIST_ITEM, SegmentKind.TABLE_ROW)
+    numbers_of = [prose.setdefault(s.section, []) if s.kind in kinds else None for s in report.segments]
     for sentence in report.sentences:
-        segment = report.segments[sentence.segment]
-        if segment.kind in (SegmentKind.PARAGRAPH, SegmentKind.LIST_ITEM, SegmentKind.TABLE_ROW):
-            prose.setdefault(segment.section, []).append(sentence.number)
+        if (numbers := numbers_of[sentence.segment]) is not None:
+            numbers.append(sentence.number)
     for section, numbers in prose.items():
         if section and len(numbers) >= SECTION and marked.isdisjoint(numbers):
             start = report.sentences[numbers[0] - 1].span.start

@@ -219,3 +219,9 @@ def test_marks_of_a_chat_lead_nowhere(mark: str) -> None:
 def test_names_that_a_chat_gives_its_links_are_not_read() -> None:
     report = read("It grew. [oai_citation:2‡site1.org](https://site1.org/page) It fell.")
     assert (seen(report)[0][1], [s.text for s in report.sentences]) == (["1"], ["It grew.", "It fell."])
+
+
+def test_an_address_with_such_a_name_is_one_mark() -> None:
+    assert [raw for raw, _ in seen(read("See https://b.org/citeturn0search1 and `citeturn0search1`."))] == [
+        "https://b.org/citeturn0search1"
+    ]
