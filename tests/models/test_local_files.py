@@ -24,6 +24,8 @@ from dream_eval.models.local_files import find_model
 from dream_eval.models.local_origin import DEFAULT, Origin, Part, Progress
 from servers.web import Reply, Seen, WebServer, web_server
 
+pytestmark = pytest.mark.cluster
+
 BYTES = b"GGUF" + bytes(range(256)) * 4000  # 1 MB
 SLICES = [BYTES[:400_000], BYTES[400_000:400_001], BYTES[400_001:]]
 BINARY = "application/octet-stream"

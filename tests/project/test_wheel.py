@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from tree import NAME, ROOT, packages_listed, product_modules
 
+pytestmark = pytest.mark.cluster
+
 ROOT_FILES = {"py.typed"}
 LEFT_OUT = shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "__pycache__", "dream-runs")
 

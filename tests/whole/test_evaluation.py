@@ -16,6 +16,8 @@ from dream_eval.runs.replay import replay
 from servers.chat import ScriptedChat, error, last_user
 from world import CITED, QUERY, SCORES, is_claims, judge_of_world
 
+pytestmark = pytest.mark.cluster
+
 
 def check_scores(result: RunResult) -> None:
     for (report, metric), expected in SCORES.items():

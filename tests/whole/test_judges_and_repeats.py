@@ -19,6 +19,8 @@ from dream_eval.runs.summary import gate_codes
 from servers.chat import Body, ScriptedChat, last_user, prompt
 from world import CITED, QUERY, SCORES, UNCITED, WRITING, is_claims, judge_of_world
 
+pytestmark = pytest.mark.cluster
+
 STRICT = {"organisation": 3, "clarity": 2, "coherence": 2, "concision": 1, "format": 3, "language": 2, "faults": []}
 """13 of 30: (2 + 1 + 1 + 0 + 2 + 1) / 24 of the scale."""
 LENIENT, HARSH = 100 * 19 / 24, 100 * 7 / 24

@@ -15,6 +15,8 @@ from dream_eval.errors import UserError
 from servers.chat import ScriptedChat
 from world import AS_OF, CITED, QUERY, REASONING, UNCITED
 
+pytestmark = pytest.mark.cluster
+
 Dream = Callable[..., tuple[int, str, str]]
 
 
