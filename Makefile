@@ -9,6 +9,9 @@ FIND_PYTHON := for p in $(PYTHON) python3.11 python3.12 python3.13 python3 pytho
 	  "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { command -v "$$p"; exit 0; }; \
 	done; exit 1
 
+# The stages of tests one after the other share what the first has compiled, whatever the surroundings say.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test judge browser cluster recipes viewer check fix lock clean
 
@@ -28,7 +31,7 @@ judge: $(STAMP)           ## the tests that run real models: a tiny one, then th
 browser: $(STAMP)         ## the tests that open the viewer in a real browser (needs Chromium)
 	$(BIN)/pytest -m browser -rsxX
 
-cluster: $(STAMP)         ## the tests with many processes, kills, bad days and a Ray cluster
+cluster: $(STAMP)         ## the tests with whole runs, many processes, kills, bad days and a Ray cluster
 	$(BIN)/pytest -m cluster -rsxX
 
 recipes: $(STAMP)         ## the tests that install research agents and run them
