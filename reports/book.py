@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 
 from .data import Finding, Source, SourceKind, Span
 from .entries import Entry
-from .inline import Range, Token
+from .inline import Token
 from .references import RefList
 from .text import content_words, fold
 from .urls import Address, address, encode_blanks, find_arxiv, find_doi
+from .zones import Range
 
 
 @dataclass(slots=True, eq=False)

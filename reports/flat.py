@@ -11,9 +11,10 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
 from .book import SourceBook
-from .inline import Form, Range, Token
+from .inline import Form, Token
 from .labels import parse_numbers
 from .text import word_set
+from .zones import Range
 
 _MORE = r"\d{1,3}(?:,\s?\d{1,3})*+"
 _SURE = re.compile(

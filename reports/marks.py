@@ -10,8 +10,9 @@ from itertools import pairwise
 from .authoryear import AuthorYears
 from .book import Found, SourceBook
 from .data import Finding, Span
-from .inline import Form, Range, Token
+from .inline import Form, Token
 from .labels import RINGS, parse_numbers
+from .zones import Range
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from .book import SourceBook
 from .cleaner import clean_text
 from .data import Cut, Report, SegmentKind, Source
 from .flat import with_flat
-from .inline import Range, tokens, zones
+from .inline import tokens
 from .lints import findings_of
 from .marks import Judge, RawMark, find_marks
 from .pause import collector_paused
@@ -22,6 +22,7 @@ from .reading import is_bare, read_text
 from .references import find_references
 from .sentences import pieces, split_range
 from .text import language_of, scalar
+from .zones import Range, zones
 
 _PROSE = frozenset({SegmentKind.PARAGRAPH, SegmentKind.LIST_ITEM, SegmentKind.QUOTE})
 _FLAT = _PROSE | {SegmentKind.TABLE_ROW}

@@ -1,0 +1,97 @@
+"""Stretches of a paragraph that are no prose: inline code and math."""
+
+from __future__ import annotations
+
+import re
+
+from .labels import parse_numbers
+
+Range = tuple[int, int]
+
+
+def zones(text: str, start: int, end: int) -> list[Range]:
+    """Inline code and math in a paragraph, in order. Linear."""
+    found: list[Range] = []
+    if text.find("`", start, end) >= 0:
+        found += _code_spans(text, start, end)
+    if text.find("\\(", start, end) >= 0:
+        found += _paired(text, start, end, "\\(", "\\)")
+    if text.find("\\[", start, end) >= 0:
+        found += [
+            z for z in _paired(text, start, end, "\\[", "\\]") if parse_numbers(text[z[0] + 2 : z[1] - 2]) is None
+        ]
+    if text.find("$", start, end) >= 0:
+        found += _dollars(text, start, end)
+    return _merged(found)
+
+
+def _merged(ranges: list[Range]) -> list[Range]:
+    out: list[Range] = []
+    for start, end in sorted(ranges):
+        if out and start < out[-1][1]:
+            if end > out[-1][1]:
+                out[-1] = (out[-1][0], end)
+        else:
+            out.append((start, end))
+    return out
+
+
+_TICKS = re.compile(r"`+")
+
+
+def _code_spans(text: str, start: int, end: int) -> list[Range]:
+    runs = [m.span() for m in _TICKS.finditer(text, start, end)]
+    later: dict[int, list[int]] = {}
+    for i in range(len(runs) - 1, -1, -1):
+        later.setdefault(runs[i][1] - runs[i][0], []).append(i)
+    found: list[Range] = []
+    at = 0
+    while at < len(runs):
+        same = later[runs[at][1] - runs[at][0]]
+        while same and same[-1] <= at:
+            same.pop()
+        if same:
+            found.append((runs[at][0], runs[same[-1]][1]))
+            at = same[-1]
+        at += 1
+    return found
+
+
+def _paired(text: str, start: int, end: int, opener: str, closer: str) -> list[Range]:
+    found: list[Range] = []
+    at = text.find(opener, start, end)
+    while at >= 0:
+        stop = text.find(closer, at + 2, end)
+        if stop < 0:
+            break
+        found.append((at, stop + 2))
+        at = text.find(opener, stop + 2, end)
+    return found
+
+
+RAISED = re.compile(
+    r"(?:\$\s?(?:\{\})?\^\{?\s?(?:\\text\{)?|\\textsuperscript\{)(?P<square>\\?\[)?(\d{1,3}(?:\s?[,，、;–-]\s?\d{1,3})*)\\?\]?\}{0,2}\$?"
+)
+"""A superscript of LaTeX that holds numbers alone: ``$^{[1]}$``, ``\\textsuperscript{1}``."""
+_DOLLAR = re.compile(r"(?<!\\)\$\$?")
+_MATHY = re.compile(r"[\\^_={}<>|∈≤≥×·∑∫√≈±]|\A\w{1,2}\Z|\A\w\s?[+*/-]\s?\w\Z")
+
+
+def _dollars(text: str, start: int, end: int) -> list[Range]:
+    """``$…$`` where it is math and not money: no blank next to the signs inside, no digit behind, a sign of math."""
+    marks = [m.span() for m in _DOLLAR.finditer(text, start, end)]
+    found: list[Range] = []
+    at = 0
+    while at + 1 < len(marks):
+        (a, b), (c, d) = marks[at], marks[at + 1]
+        inner = text[b:c] if c - b <= 600 else ""
+        fits = (
+            d - c == b - a
+            and inner.strip()
+            and (b - a == 2 or not (inner[0].isspace() or inner[-1].isspace() or text[d : d + 1].isdigit()))
+        )
+        if fits and _MATHY.search(inner) and not (b - a == 1 and RAISED.match(text, a, d)):
+            found.append((a, d))
+            at += 1
+        at += 1
+    return found
