@@ -35,6 +35,7 @@ _SOMETIMES = word_set(
 )
 """Abbreviations that end a sentence only before a word that often starts one."""
 
+_ABBREVIATIONS = _NEVER | _SOMETIMES
 _ALSO_WORDS = word_set("max min s p c v art par est tab cap app op ed sec mar ref refs")
 """Of ``_NEVER``: also ends of ordinary sentences (``at max.``, ``plan C.``)."""
 
@@ -163,7 +164,12 @@ def _plainly_ends(text: str, start: int, a: int, following: str, end: int) -> bo
         return True
     if text[a + 1] != " ":
         return mark in "!?" and _CJK_NEXT.match(following) is not None
-    return not following.islower() and _ends(text, start, a, a + 1, a + 1, end)
+    if following.islower():
+        return False
+    word = text[text.rfind(" ", start, a) + 1 : a] if mark == "." and a - start > 40 else ""
+    if len(word) > 1 and word.isalpha() and word.lower() not in _ABBREVIATIONS:
+        return True
+    return _ends(text, start, a, a + 1, a + 1, end)
 
 
 def _ends(text: str, start: int, a: int, b: int, stop: int, end: int) -> bool:

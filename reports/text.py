@@ -92,7 +92,9 @@ def fold(text: str) -> str:
 
 def squeeze(text: str) -> str:
     """White space folded to single blanks, invisible and control characters removed."""
-    if not text.isprintable() and _INVISIBLE_ANY.search(text):
+    if text.isprintable():  # no white space but blanks, nothing invisible
+        return text.strip() if "  " not in text else " ".join(text.split())
+    if _INVISIBLE_ANY.search(text):
         text = text.translate(_INVISIBLE_MAP)
     return " ".join(text.split())
 
