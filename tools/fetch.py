@@ -7,8 +7,8 @@ import json
 import ssl
 import time
 import zlib
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from http.cookies import CookieError, SimpleCookie
@@ -30,6 +30,8 @@ AT_ONCE = 40
 """Fetches at once, of all hosts."""
 KEPT_OPEN = 8
 """Idle connections. Few: each request looks at all of them, and most hosts are asked once."""
+HOSTS_KNOWN = 256
+"""Hosts whose politeness is kept without looking whether it still has to be."""
 _CONTROL_NAMES = ("example.com", "www.iana.org", "one.one.one.one")
 
 
@@ -91,6 +93,8 @@ class _Host:
 
     slots: asyncio.Semaphore
     next_start: float = 0.0
+    guests: int = 0
+    """Fetches that wait for it or are under way."""
 
 
 @dataclass
@@ -204,15 +208,28 @@ class Fetcher:
         loop_time = asyncio.get_running_loop().time
         left = (clock.when() or 0.0) - loop_time()
         clock.reschedule(None)
-        host = self._hosts.setdefault(target.host, _Host(asyncio.Semaphore(self.limits.per_host)))
-        async with host.slots:
+        with self._visit(target.host) as host:
+            async with host.slots:
+                now = time.monotonic()
+                start = max(now, host.next_start)
+                host.next_start = start + self.limits.spacing_s
+                await asyncio.sleep(start - now)
+                async with self._places:
+                    clock.reschedule(loop_time() + left)
+                    yield
+
+    @contextmanager
+    def _visit(self, name: str) -> Iterator[_Host]:
+        """What is known of a host. Of many, those are forgotten that nobody visits and that may be asked at once."""
+        if len(self._hosts) >= HOSTS_KNOWN and name not in self._hosts:
             now = time.monotonic()
-            start = max(now, host.next_start)
-            host.next_start = start + self.limits.spacing_s
-            await asyncio.sleep(start - now)
-            async with self._places:
-                clock.reschedule(loop_time() + left)
-                yield
+            self._hosts = {known: host for known, host in self._hosts.items() if host.guests or host.next_start > now}
+        host = self._hosts.setdefault(name, _Host(asyncio.Semaphore(self.limits.per_host)))
+        host.guests += 1
+        try:
+            yield host
+        finally:
+            host.guests -= 1
 
     @asynccontextmanager
     async def _open(

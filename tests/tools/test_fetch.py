@@ -271,6 +271,24 @@ async def test_waiting_for_a_place_is_not_counted_as_slowness():
     assert [g.status for g in got] == [200] * 5
 
 
+async def test_hosts_are_forgotten_once_they_may_be_asked_at_once(monkeypatch):
+    monkeypatch.setattr("dream_eval.tools.fetch.HOSTS_KNOWN", 3)
+    hosts = [f"h{n}.example" for n in range(12)]
+    names = Names(**{host.replace(".", "_"): "127.0.0.1" for host in hosts})
+    async with web_server({"*": Reply("x", delay=0.05)}) as server:
+        client = fetcher(server, *hosts, resolver=names, limits=ToolLimits(spacing_s=0.3, per_host=1))
+        for host in hosts[:9]:
+            await client.get(f"http://{host}:{server.port}/")
+            await asyncio.sleep(0.15)
+        assert hosts[8] in client._hosts
+        assert len(client._hosts) <= 4
+        start = time.monotonic()
+        again = [client.get(f"http://{host}:{server.port}/") for host in (hosts[9], hosts[9], hosts[10], hosts[11])]
+        await asyncio.gather(*again)
+        await client.close()
+    assert time.monotonic() - start >= 0.3  # the one that is asked twice is not forgotten meanwhile
+
+
 async def test_json_is_posted_and_its_redirect_not_followed():
     async with web_server({"/api": json_reply({"ok": 1}), "/moved": redirect("/api", 307)}) as server:
         client = fetcher(server)
