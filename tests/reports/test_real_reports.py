@@ -5,7 +5,17 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from dream_eval.reports import Report, SegmentKind, SourceKind, join, load_reports, load_tasks, overview, uncut
+from dream_eval.reports import (
+    Report,
+    SegmentKind,
+    SourceKind,
+    join,
+    load_reports,
+    load_tasks,
+    overview,
+    read_report,
+    uncut,
+)
 
 CLAUDE, GPT4, GPT5 = "claude-3-7-sonnet", "langchain-odr-gpt-4.1", "langchain-odr-gpt-5"
 
@@ -199,3 +209,14 @@ def test_sentences_are_neither_words_nor_pages(shared_data):
         lengths = sorted(len(s.text) for s in report.sentences)
         assert lengths[-1] <= 2000, key
         assert 10 < lengths[len(lengths) // 2] < 250, key
+
+
+@pytest.mark.parametrize("key", FIGURES, ids=[" ".join(k) for k in FIGURES])
+def test_a_report_without_its_marks_has_no_bare_numbers(shared_data, key):
+    """Quantities, phases and names are no citations, though the list of sources is still there."""
+    report = reports(shared_data)[key]
+    text = report.text
+    for mark in reversed(report.marks):
+        text = text[: mark.span.start] + text[mark.span.end :]
+    left = [mark.raw for mark in read_report(text, id="r").marks]
+    assert [raw for raw in left if not re.search(r"(?:19|20)\d\d", raw)] == []
