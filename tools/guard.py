@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import re
 import socket
 import ssl
 from collections.abc import Iterable
@@ -22,6 +23,7 @@ from ..errors import ToolFailed
 from .addresses import Address, local_name, read_host, refusal
 from .limits import NoSuchHost, Resolver
 
+_NEVER = re.compile(r"[\x00-\x20\x7f\\]")
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -52,7 +54,7 @@ def check_url(url: str, *, allow: frozenset[tuple[str, int]] = frozenset()) -> T
     Names are not resolved here; that happens, with the same check, when a connection is opened. Raises Refused.
     """
     text = url.strip()
-    if any(ord(c) < 33 or ord(c) == 127 for c in text) or "\\" in text:
+    if _NEVER.search(text):
         raise Refused("white space, control characters or backslashes in the address", subject=url)
     try:
         parts = urlsplit(text)
@@ -66,10 +68,12 @@ def check_url(url: str, *, allow: frozenset[tuple[str, int]] = frozenset()) -> T
     if (str(host), number) not in allow:
         _check_host(host, url)
     try:
-        canonical = str(httpx.URL(f"{parts.scheme}://{name}:{number}{parts.path or '/'}").copy_with(query=_query(text)))
+        canonical = httpx.URL(f"{parts.scheme}://{name}:{number}{parts.path or '/'}")
+        if (query := _query(text)) is not None:
+            canonical = canonical.copy_with(query=query)
     except (httpx.InvalidURL, UnicodeError) as error:
         raise Refused(f"malformed address: {error}", subject=url) from None
-    return Target(canonical, parts.scheme, str(host), number)
+    return Target(str(canonical), parts.scheme, str(host), number)
 
 
 def _query(url: str) -> bytes | None:
