@@ -177,6 +177,7 @@ def child(wish: dict[str, Any]) -> dict[str, Any]:
     from dream_eval.models import Limits
     from dream_eval.runs.api import prepare
     from dream_eval.runs.perform import Outside, perform
+    from dream_eval.runs.store import RunFolder
     from dream_eval.tools import Endpoints
 
     folder, port = Path(wish["folder"]), wish["port"]
@@ -205,7 +206,9 @@ def child(wish: dict[str, Any]) -> dict[str, Any]:
     outside = Outside(limits=Limits(context=128_000), endpoints=ends)
     with ray_nodes(wish.get("nodes", 0)) as cluster:
         result = asyncio.run(perform(ask, outside=outside, ray=cluster))
-    failed = Counter(line.result.reason[:60] for line in result.results if line.result.score is None)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    lines = RunFolder(result.folder).lines()  # not result.results, which holds them all
+    failed = Counter(line.result.reason[:60] for line in lines if line.result.score is None)
     return {
         "state": result.state.value,
         "units": result.summary.expected,
@@ -216,7 +219,7 @@ def child(wish: dict[str, Any]) -> dict[str, Any]:
         "wall_s": time.monotonic() - began,
         "cpu_s": cpu_s() - used,
         "cpu_children_s": resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime,
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "peak_mb": peak,
     }
 
 
