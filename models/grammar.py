@@ -7,6 +7,7 @@ third to a half of its new tokens on doing so.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 
 from ..core import Json
@@ -25,6 +26,9 @@ array ::= "[" (value ("," value)*)? "]"
 """
 _MOST_REPEATS = 1000
 """Longer bounds are left to pydantic: llama.cpp refuses very long repetitions."""
+_BOUNDED = re.compile(r"\btext-(\d+)-(\d+)\b")
+"""The name of the rule of a string of that many characters. It must be a rule of its own: llama.cpp multiplies nested
+repetitions and refuses a list of ten objects with strings of up to 400 characters, but counts a rule's name as one."""
 _MOST_NUMBERS = 64
 """Ranges of integers up to this size are spelled out."""
 
@@ -35,7 +39,10 @@ def grammar_of(schema: Json) -> str:
     Knows what ``schema_of`` makes: objects, arrays with bounds, strings with lengths, integers with bounds, numbers,
     booleans, null, enums and alternatives. What it does not know allows any JSON; pydantic has the last word.
     """
-    return f"root ::= {_rule(schema)}{_RULES}"
+    root = _rule(schema)
+    bounds = sorted(set(_BOUNDED.findall(root)))
+    texts = [f'text-{low}-{high} ::= "\\"" char{{{low},{high}}} "\\""' for low, high in bounds]
+    return "\n".join([f"root ::= {root}", *texts]) + _RULES
 
 
 def _rule(schema: Json) -> str:
@@ -88,7 +95,9 @@ def _array(schema: dict[str, Json]) -> str:
 
 def _string(schema: dict[str, Json]) -> str:
     low, high = _bound(schema, "minLength") or 0, _bound(schema, "maxLength")
-    return "string" if not low and high is None else f'"\\"" char{_times(low, high)} "\\""'
+    if high is None or high > _MOST_REPEATS:
+        return f'"\\"" char{_times(low, None)} "\\""' if low else "string"
+    return f"text-{low}-{high}"
 
 
 def _integer(schema: dict[str, Json]) -> str:

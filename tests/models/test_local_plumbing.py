@@ -18,13 +18,18 @@ from urllib.parse import urlsplit
 
 import openai
 import pytest
+from dream_eval.agents.drafts import ProtocolDraft
 from dream_eval.core import Frozen
 from dream_eval.errors import UserError
+from dream_eval.evaluators.claims import Drafts
+from dream_eval.evaluators.rubrics import criteria_type, weights_type
 from dream_eval.ledger import Ledger, Mode
-from dream_eval.models import ask, fence, open_model, user
+from dream_eval.models import ask, fence, open_model, schema_of, user
+from dream_eval.models.grammar import grammar_of
 from dream_eval.models.local import CONTEXT, EmbeddedServer, serve_embedded, serve_file
 from dream_eval.models.local_files import ModelFile
 from dream_eval.models.local_process import _running, usable_cores
+from pydantic import BaseModel
 from tiny import tiny_model
 
 SCHEMA = {
@@ -112,6 +117,16 @@ def test_schema_binds_the_answer(client: openai.OpenAI) -> None:
         assert set(answer) == {"verdict", "sentence"}
         assert answer["verdict"] in SCHEMA["properties"]["verdict"]["enum"]
         assert isinstance(answer["sentence"], int)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [criteria_type(("d1", "d2", "d3", "d4")), weights_type("race"), weights_type("dre_quality"), ProtocolDraft, Drafts],
+)
+def test_the_runtime_takes_the_grammars_of_the_largest_answers(client: openai.OpenAI, answer: type[BaseModel]) -> None:
+    """It refuses (400) where nested repetitions come to more than 2,000, and then no later answer is bound."""
+    reply = complete(client, "Go on.", extra_body={"grammar": grammar_of(schema_of(answer))})
+    assert (reply.choices[0].message.content or "").startswith('{"')
 
 
 def test_tokens_in_a_fenced_text_are_text(client: openai.OpenAI) -> None:
