@@ -102,7 +102,7 @@ def bootstrap(
     return Interval(low=quantile(known, 0.025), high=quantile(known, 0.975), kind="bootstrap")
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def _picks(n: int, seed: int, draws: int) -> tuple[array[int], ...]:
     """Which of ``n`` groups each resample takes: the same for all reports with as many groups."""
     rng = random.Random(seed)
