@@ -128,7 +128,8 @@ class ChatModel:
         if self._refused is not None:
             raise self._refused
         waited, tries = 0.0, 0
-        dialect = known = self._dialect()
+        known = self._dialect()
+        dialect = known.opening(body["schema"])  # which schemas it takes is known apart
         while True:
             sent = dialect.write(body)
             try:
@@ -136,8 +137,9 @@ class ChatModel:
             except Failed as failed:
                 trouble = failed.trouble
             else:
-                if dialect != known:
-                    self._open_line().dialects[self.card.model] = dialect
+                learnt = dialect.learnt(body["schema"])
+                if learnt != known:
+                    self._open_line().dialects[self.card.model] = learnt
                 return answer
             changed = dialect.after(trouble, sent, body["schema"] is not None)
             if changed is not None:
@@ -179,7 +181,7 @@ class ChatModel:
 
     def _dialect(self) -> Dialect:
         new = Dialect(max_tokens_name=self.card.max_tokens_name, grammar=self.embedded)
-        return self._open_line().dialects.get(self.card.model, new)
+        return self._open_line().dialects.setdefault(self.card.model, new)
 
     def _open_line(self) -> Line:
         if self._line is None:

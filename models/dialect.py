@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any
 
 from ..core import Json
+from ..ledger import digest
 from .faults import Fault, Trouble
 from .grammar import grammar_of
 
@@ -15,6 +16,10 @@ _UNSUPPORTED = ("unsupported", "not support", "unrecognized", "unknown", "not pe
 _UNSUPPORTED_MORE = ("not allowed", "unexpected", "only the default", "does not accept", "invalid parameter", "use '")
 _SCHEMA_WORDS = ("response_format", "json_schema", "json_object", "schema", "structured", "grammar", "guided")
 _REFUSED = {"minLength", "maxLength", "pattern", "format"}
+_SCALARS = ("string", "integer", "number", "boolean")
+_PLAIN = {"type", "enum", "title", "description", *_REFUSED}
+_ENOUGH_REFUSED = 3
+"""So many different schemas refused, and none taken between them: the endpoint takes none."""
 _CONTEXT_WORDS = ("context length", "context_length", "context size", "context window", "too long", "too many tokens")
 
 
@@ -29,11 +34,44 @@ class Form(IntEnum):
     """Only the prompt asks for it."""
 
 
+@dataclass
+class Schemas:
+    """Which schemas one model at one endpoint refused. One odd schema says nothing of the others, so each is
+    remembered by itself; a plain one that is refused, or several in a row, say that the endpoint takes none."""
+
+    otherwise: Form = Form.JSON
+    """How an answer is asked for whose schema is not sent."""
+    refused: set[str] = field(default_factory=set)
+    """Digests."""
+    row: int = 0
+    """Different ones refused since one was taken."""
+    none: bool = False
+    """The endpoint takes none."""
+
+    def form_for(self, schema: Json) -> Form:
+        """What to try first."""
+        return self.otherwise if self.none or (self.refused and digest(schema) in self.refused) else Form.SCHEMA
+
+    def learn(self, schema: Json, form: Form) -> None:
+        """An answer came when it was asked for in this form."""
+        if form is Form.SCHEMA:
+            self.row = 0
+            return
+        self.otherwise = max(self.otherwise, form)
+        name = digest(schema)
+        self.row += name not in self.refused
+        self.refused.add(name)
+        self.none = self.none or self.row >= _ENOUGH_REFUSED or is_plain(schema)
+
+
 @dataclass(frozen=True)
 class Dialect:
     """What one model at one endpoint understands. Learned from its refusals, remembered while it is open."""
 
+    schemas: Schemas = field(default_factory=Schemas)
+    """Shared by all calls of the model."""
     form: Form = Form.SCHEMA
+    """Of the call at hand."""
     max_tokens_name: str = "max_tokens"
     temperature: bool = True
     stop: bool = True
@@ -42,6 +80,16 @@ class Dialect:
     """The other name of the output limit was tried already."""
     grammar: bool = False
     """The endpoint is llama.cpp: schemas are sent as a grammar without white space."""
+
+    def opening(self, schema: Json) -> Dialect:
+        """What a call with this schema (None: without one) begins with."""
+        return self if schema is None else replace(self, form=self.schemas.form_for(schema))
+
+    def learnt(self, schema: Json) -> Dialect:
+        """What is remembered when a call with this schema was answered."""
+        if schema is not None:
+            self.schemas.learn(schema, self.form)
+        return replace(self, form=Form.SCHEMA)
 
     def write(self, body: dict[str, Any]) -> dict[str, Any]:
         """What is sent."""
@@ -92,6 +140,14 @@ class Dialect:
 
 def _other(name: str) -> str:
     return "max_tokens" if name == "max_completion_tokens" else "max_completion_tokens"
+
+
+def is_plain(schema: Json) -> bool:
+    """An object of words, numbers and truth values, with nothing nested: whoever takes schemas takes this one."""
+    fields = schema.get("properties") if isinstance(schema, dict) else None
+    return isinstance(fields, dict) and all(
+        isinstance(one, dict) and one.get("type") in _SCALARS and set(one) <= _PLAIN for one in fields.values()
+    )
 
 
 def without_lengths(schema: Json) -> Json:

@@ -176,6 +176,83 @@ def sent_forms(chat: ScriptedChat) -> list[str | None]:
     return [(body.get("response_format") or {}).get("type") for body in chat.requests]
 
 
+class Odd(Frozen):
+    """Whose schema is refused."""
+
+    name: str
+    parts: tuple[str, ...]
+
+
+class Odder(Odd):
+    more: tuple[int, ...]
+
+
+class Oddest(Odder):
+    most: tuple[int, ...]
+
+
+class Simple(Frozen):
+    answer: Word
+
+
+ANSWERS: dict[type[Frozen], Any] = {
+    Verdict: GOOD,
+    Odd: {"name": "a", "parts": ["b"]},
+    Odder: {"name": "a", "parts": ["b"], "more": [1]},
+    Oddest: {"name": "a", "parts": ["b"], "more": [1], "most": [2]},
+    Simple: {"answer": "yes"},
+}
+
+
+def refuse(chat: ScriptedChat, *refused: type[Frozen]) -> None:
+    """Refuse these schemas, take all others, and answer what is asked for."""
+    fields = [set(kind.model_fields) for kind in refused]
+    odd = error(400, "Invalid schema for response_format 'answer': it is too complex")
+    chat.on(lambda body: set((schema_sent(body) or {}).get("properties", {})) in fields, odd)
+    for kind, answer in ANSWERS.items():
+        chat.on(kind.__name__ + "?", answer)
+
+
+async def asked_for(model: ChatModel, *kinds: type[Frozen]) -> None:
+    for number, kind in enumerate(kinds):
+        await ask(model, [user(f"{number}: {kind.__name__}?")], kind, max_tokens=50)
+
+
+async def test_one_odd_schema_says_nothing_of_the_others(chat: ScriptedChat, model: ChatModel) -> None:
+    refuse(chat, Odd)
+    await asked_for(model, Odd, Verdict, Odd, Simple, Verdict)
+    assert sent_forms(chat) == [
+        "json_schema",
+        "json_object",
+        "json_schema",
+        "json_object",
+        "json_schema",
+        "json_schema",
+    ]
+
+
+async def test_odd_schemas_with_good_ones_between_are_remembered_one_by_one(
+    chat: ScriptedChat, model: ChatModel
+) -> None:
+    refuse(chat, Odd, Odder, Oddest)
+    await asked_for(model, Odd, Odder, Verdict, Oddest, Verdict, Odder)
+    twice = ["json_schema", "json_object"]
+    assert sent_forms(chat) == [*twice, *twice, "json_schema", *twice, "json_schema", "json_object"]
+
+
+async def test_three_different_schemas_refused_in_a_row_are_enough(chat: ScriptedChat, model: ChatModel) -> None:
+    refuse(chat, Odd, Odder, Oddest)
+    await asked_for(model, Odd, Odd, Odder, Oddest, Verdict)
+    twice = ["json_schema", "json_object"]
+    assert sent_forms(chat) == [*twice, "json_object", *twice, *twice, "json_object"]
+
+
+async def test_who_refuses_the_plainest_schema_takes_none(chat: ScriptedChat, model: ChatModel) -> None:
+    refuse(chat, Simple)
+    await asked_for(model, Simple, Verdict)
+    assert sent_forms(chat) == ["json_schema", "json_object", "json_object"]
+
+
 async def test_the_form_is_not_part_of_the_key(tmp_path: Path) -> None:
     """So a replay finds its answers in whatever order the calls are made."""
     keys = []
