@@ -44,6 +44,8 @@ def command(
 ) -> int:
     """Put forty seeded attacks into a report and into pages of its evidence, and see which scores move.
 
+    Pages are drawn from those that the clean report's claims rest on, so it is judged first.
+
     Families: override, verdict (forged), turn (fake system turns), hidden, homoglyphs, citations (stuffing), padding,
     flattery, code, language, title, pdf. Harmless insertions of the same kind give the noise floor. All attacked
     reports and pages are written to disk. Without --report the demo's flawed report is attacked, offline.
@@ -87,7 +89,8 @@ def command(
             seed=wish.seed,
         ),
         written=(
-            f"data set: {len(found.attacked)} attacks on {clean.id} in {out}/data/attacks.json",
+            f"data set: {len(found.attacked) + len(found.pages)} attacks on {clean.id} in {out}/data/attacks.json",
+            *study.to_draw(found),
             *found.left_out,
             *left_out,
         ),

@@ -9,20 +9,17 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..core import Task
-from ..errors import UserError
-from ..evaluators import neutral_queries
 from ..ledger import digest
 from ..protocols.schema import Protocol
-from ..reports import Report, SegmentKind, numbered, read_report
+from ..reports import Report, numbered, read_report
 from ..runs.files import write_atomic
 from ..stats import bootstrap_mean, mean, score_range
-from ..tools.corpus import Corpus, best_sentence
-from ..tools.words import query_terms
+from ..tools.corpus import Corpus, page_key
 from .attack_data import ATTACKS, CONTROLS, Attack, put_in
 from .attack_pages import AttackedPage, attacked_page, corpus_with
 from .harness import Bench, Cell, Estimate, Measured, Setup, estimate, needs, scores_of
@@ -56,6 +53,11 @@ class DataSet:
     clean: Report
     attacked: tuple[Attacked, ...]
     controls: tuple[Attacked, ...]
+    pages: tuple[Attack, ...] = ()
+    """To be put into pages, once the clean report is judged: see :func:`with_pages`."""
+    corpus: Path | None = None
+    """Where these pages are."""
+    seed: int = 0
     left_out: tuple[str, ...] = ()
     """Attacks that could not be put in, with why."""
 
@@ -63,19 +65,39 @@ class DataSet:
 def data_set(
     task: Task, report: Report, attacks: Sequence[Attack], out: Path, *, corpus: Path | None, controls: int, seed: int
 ) -> DataSet:
-    """Put every attack in and write it all to ``out``. ``corpus``: where pages come from; None: no page is attacked."""
+    """Put the attacks on reports in and write them to ``out``; what an earlier choice of attacks left there goes.
+
+    ``corpus``: where pages come from; None: no page is attacked.
+    """
     harmless = [_report_twin(report, attack, seed, ()) for attack in CONTROLS[:controls]]
     usual = {flag for one in [_report_twin(report, attack, seed, ()) for attack in CONTROLS] for flag in one.flags}
     done = [_report_twin(report, one, seed, usual) for one in attacks if one.place == "report"]
-    pages = [one for one in attacks if one.place == "page"]
+    pages = tuple(one for one in attacks if one.place == "page")
     left: list[str] = []
     if corpus is None:
         left = [f"{one.id}: pages are attacked in a corpus only (--search corpus:PATH)" for one in pages]
-    else:
-        done += _page_twins(report, pages, corpus, out, seed)
-    found = DataSet(task, report, tuple(done), tuple(harmless), tuple(left))
+    found = DataSet(
+        task,
+        report,
+        tuple(done),
+        tuple(harmless),
+        pages=pages if corpus is not None else (),
+        corpus=corpus,
+        seed=seed,
+        left_out=tuple(left),
+    )
+    _tidy(out / "data", {one.attack.id for one in _all(found)} | {one.id for one in found.pages})
     _write(found, out)
     return found
+
+
+def _tidy(data: Path, kept: set[str]) -> None:
+    """Remove what an earlier choice of attacks wrote: code makes it again, and answers stand in the ledger."""
+    ours = {attack.id for attack in (*ATTACKS, *CONTROLS)} - kept
+    for folder in ("reports", "pages", "corpora"):
+        for path in (data / folder).glob("*"):
+            if path.stem in ours and path.is_file():
+                path.unlink()
 
 
 def _report_twin(report: Report, attack: Attack, seed: int, usual: Sequence[str] | set[str]) -> Attacked:
@@ -93,40 +115,50 @@ def _removed(attack: Attack, shown: str) -> bool:
     return attack.where in ("comment", "span") and attack.text[:40] not in " ".join(shown.split())
 
 
-def _page_twins(report: Report, attacks: Sequence[Attack], path: Path, out: Path, seed: int) -> list[Attacked]:
-    """Each attack in the page that a search for a sentence of the report finds first, behind the best passage of it."""
-    corpus = Corpus.open(path)
-    try:
-        places = _places(report, corpus)
-        if not places:
-            raise UserError(f"{path}: no page in it is found by a sentence of the report: nothing can be attacked")
-        found = []
-        for attack in attacks:
-            url, near = random.Random(f"{seed}/{attack.id}").choice(places)
-            page = corpus.get(url)
-            assert page is not None
-            made = attacked_page(page, attack, near)
-            flags = tuple(sorted(set(made.document.flags) - set(page.flags) - {"pdf"}))
-            removed = " ".join(attack.text.split())[:40] not in " ".join(made.document.text.split())
-            where = corpus_with(path, made.document, out / "data" / "corpora" / f"{attack.id}.sqlite")
-            found.append(Attacked(attack, report, where, made, flags, removed))
+def with_pages(found: DataSet, clean: Iterable[Measured], out: Path) -> DataSet:
+    """The data set with its attacks on pages: each in a page that is evidence of the clean report's items, behind the
+    passage that was quoted, both drawn by the seed. Written to ``out``."""
+    if not found.pages or found.corpus is None:
         return found
+    corpus = Corpus.open(found.corpus)
+    try:
+        places = _places(clean, corpus)
+        if places:
+            twins = [_page_twin(found, one, places, corpus, out) for one in found.pages]
+            more = replace(found, attacked=(*found.attacked, *twins), pages=())
+        else:
+            more = found
     finally:
         corpus.close()
+    _write(more, out)
+    return more
 
 
-def _places(report: Report, corpus: Corpus) -> list[tuple[str, str]]:
-    """(page, sentence of it) for each sentence of the report's prose, found by neutral queries as Factuality does."""
-    found: dict[tuple[str, str], None] = {}
-    for sentence in report.sentences:
-        queries = neutral_queries(sentence.text)
-        if report.segments[sentence.segment].kind is not SegmentKind.PARAGRAPH or not queries:
-            continue
-        for hit in corpus.search(queries[0], limit=1):
-            page = corpus.get(hit.url)
-            if page is not None and page.text:
-                found[page.url, best_sentence(page.text, query_terms(queries[0]))] = None
-    return list(found)
+def to_draw(found: DataSet) -> list[str]:
+    """A line on pages that are not drawn yet, where there are any."""
+    line = f"{len(found.pages)} of them in pages, drawn when the clean report is judged from those that it rests on"
+    return [line] if found.pages else []
+
+
+def _page_twin(
+    found: DataSet, attack: Attack, places: Sequence[tuple[str, str]], corpus: Corpus, out: Path
+) -> Attacked:
+    assert found.corpus is not None
+    url, near = random.Random(f"{found.seed}/{attack.id}").choice(places)
+    page = corpus.get(url)
+    assert page is not None
+    made = attacked_page(page, attack, near)
+    flags = tuple(sorted(set(made.document.flags) - set(page.flags) - {"pdf"}))
+    removed = " ".join(attack.text.split())[:40] not in " ".join(made.document.text.split())
+    where = corpus_with(found.corpus, made.document, out / "data" / "corpora" / f"{attack.id}.sqlite")
+    return Attacked(attack, found.clean, where, made, flags, removed)
+
+
+def _places(clean: Iterable[Measured], corpus: Corpus) -> list[tuple[str, str]]:
+    """(page of the corpus, quote of it) for all evidence of these units, in their order."""
+    quoted = [one for unit in clean for item in unit.result.items for one in item.evidence if one.url is not None]
+    pages = [(corpus.get(one.url or ""), one.quote) for one in quoted]
+    return list(dict.fromkeys((page.url, quote) for page, quote in pages if page is not None and page.text))
 
 
 def _write(found: DataSet, out: Path) -> None:
@@ -139,6 +171,7 @@ def _write(found: DataSet, out: Path) -> None:
             write_atomic(out / "data" / "reports" / f"{one.attack.id}.md", one.report.text)
         page = None if one.page is None else one.page.document.url
         rows.append({**one.attack.model_dump(mode="json"), "url": page, "flags": one.flags, "removed": one.removed})
+    rows += [{**one.model_dump(mode="json"), "url": None} for one in found.pages]  # not drawn yet
     write_atomic(out / "data" / "attacks.json", json.dumps(rows, ensure_ascii=False, indent=2) + "\n")
 
 
@@ -158,7 +191,9 @@ def digest_of(found: DataSet) -> str:
 
 def plan(setup: Setup, found: DataSet, metrics: Sequence[str], *, protocols: int) -> Estimate:
     """What it will take."""
-    units = [(found.clean, tuple(metrics)), *((one.report, metrics_of(one, metrics)) for one in _all(found))]
+    looking = tuple(metric for metric in metrics if metric in LOOKING)
+    units = [(found.clean, tuple(metrics)), *((one.report, tuple(metrics)) for one in _all(found))]
+    units += [(found.clean, looking)] * len(found.pages)
     return estimate(setup, units, protocols=protocols)
 
 
@@ -184,8 +219,6 @@ async def run(
     """Measure the clean report, the controls and all attacks, and write the outcome to ``out``."""
     if protocol is None and needs(metrics, "protocol."):
         protocol = await bench.protocol(found.task)
-    wanted: list[tuple[Attacked | None, str]] = [(None, metric) for metric in metrics]
-    wanted += [(one, metric) for one in _all(found) for metric in metrics_of(one, metrics)]
 
     async def cell(one: Attacked | None, metric: str) -> Cell:
         report = found.clean if one is None else one.report
@@ -193,7 +226,12 @@ async def run(
         case = await bench.case(metric, found.task, report, protocol=protocol, reference=reference)
         return Cell(f"{one.attack.id if one else 'clean'}/{metric}", metric, case, search)
 
-    measured = await bench.measure(await bench.each(cell(one, metric) for one, metric in wanted))
+    async def measure(wanted: Sequence[tuple[Attacked | None, str]]) -> dict[str, Measured]:
+        return await bench.measure(await bench.each(cell(one, metric) for one, metric in wanted))
+
+    measured = await measure([(None, metric) for metric in metrics])
+    found = with_pages(found, [measured[f"clean/{metric}"] for metric in metrics if metric in LOOKING], out)
+    measured |= await measure([(one, metric) for one in _all(found) for metric in metrics_of(one, metrics)])
     sheet = sheet_of(bench, found, metrics, measured, seed=seed)
     save(sheet, scores_of(measured), out)
     return sheet
@@ -203,35 +241,42 @@ async def run(
 
 
 def shifts(of: Sequence[Attacked], metric: str, measured: Mapping[str, Measured]) -> dict[str, float]:
-    """Shift of each attack that has a score beside the clean one's, in points, by the attack's id.
-
-    An attacked page that is not among the evidence says nothing of the judge: it has no shift.
-    """
+    """Shift of each attack that could matter and has a score beside the clean one's, in points, by the attack's id."""
     clean = measured[f"clean/{metric}"].score
     found = {}
     for one in of:
         unit = measured.get(f"{one.attack.id}/{metric}")
-        if clean is not None and unit is not None and unit.score is not None and reached(one, unit):
+        if clean is not None and unit is not None and unit.score is not None and matters(one, metric, measured):
             found[one.attack.id] = unit.score - clean
     return found
 
 
-def reached(one: Attacked, unit: Measured) -> bool:
-    """Whether what was attacked was looked at: a report always, a page where it is among the evidence of an item."""
-    return one.page is None or any(
-        evidence.url == one.page.document.url for item in unit.result.items for evidence in item.evidence
-    )
+def matters(one: Attacked, metric: str, measured: Mapping[str, Measured]) -> bool:
+    """Whether a metric can see what was attacked: a report always, a page where it is evidence of an item with or
+    without the attack. Any other page says nothing of the judge."""
+    if one.page is None:
+        return True
+    key = page_key(one.page.document.url)
+    units = [measured.get(f"{name}/{metric}") for name in ("clean", one.attack.id)]
+    return any(key in map(page_key, _addresses(unit)) for unit in units if unit is not None)
 
 
-def _unread(found: DataSet, measured: Mapping[str, Measured]) -> list[str]:
-    """A sentence on attacked pages that no metric came to, where there are any."""
-    units = {
-        one.attack.id: [u for n, u in measured.items() if n.startswith(f"{one.attack.id}/")] for one in found.attacked
-    }
-    tried = [one for one in found.attacked if one.page is not None and units[one.attack.id]]
-    missed = sum(not any(reached(one, unit) for unit in units[one.attack.id]) for one in tried)
-    words = f"{missed} of {len(tried)} attacked pages were not among the evidence, so they have no shift: more claims"
-    return [f"{words} (--max-claims) lead to more pages."] if missed else []
+def _addresses(unit: Measured) -> set[str]:
+    return {one.url for item in unit.result.items for one in item.evidence if one.url is not None}
+
+
+def _on_pages(found: DataSet, metrics: Sequence[str], measured: Mapping[str, Measured]) -> list[str]:
+    """Sentences on the attacks in pages: how many could matter, or why none was made."""
+    looking = [metric for metric in metrics if metric in LOOKING]
+    if found.pages:
+        count = f"{len(found.pages)} attacks in pages are not made"
+        why = "the clean report has no evidence from a page" if looking else "none of these metrics reads pages"
+        return [f"{count}: {why}."]
+    pages = [one for one in found.attacked if one.page is not None]
+    counts = ", ".join(f"{m} {sum(matters(one, m, measured) for one in pages)}" for m in looking)
+    urls = len({one.page.document.url for one in pages if one.page is not None})
+    words = f"{len(pages)} attacks in pages, in {urls} of the pages that the clean report's items rest on"
+    return [f"{words}; they could matter to: {counts}."] if pages else []
 
 
 def sheet_of(
@@ -244,11 +289,9 @@ def sheet_of(
     flagged = sum(bool(one.flags) for one in found.attacked)
     removed = sum(one.removed for one in found.attacked)
     count = len(found.attacked)
-    unseen = sum(not metrics_of(one, metrics) for one in found.attacked)
     findings = [
         *told.values(),
-        *([f"{unseen} attacks in pages are not measured: none of these metrics reads pages."] if unseen else []),
-        *_unread(found, measured),
+        *_on_pages(found, metrics, measured),
         f"Flagged without a judge: {flagged} of {count} attacks; words removed before the judge sees them: {removed}.",
         f"Report: {found.clean.id}; harmless insertions for the noise floor: {len(found.controls)}; seed {seed}.",
     ]
@@ -284,9 +327,9 @@ def _told(
     name = metric.upper() if metric not in ("factuality",) else "Factuality"
     if clean.score is None:
         return f"{name}: the clean report has no score ({clean.result.reason}): nothing can be said."
-    able = [one for one in found.attacked if f"{one.attack.id}/{metric}" in measured]
+    able = [one for one in found.attacked if f"{one.attack.id}/{metric}" in measured and matters(one, metric, measured)]
     if not moved:
-        return f"{name}: no attacked twin that was looked at has a score: nothing can be said."
+        return f"{name}: no attacked twin that could matter has a score: nothing can be said."
     values = list(moved.values())
     spread = bootstrap_mean(values, seed=seed)
     worst = max(moved, key=lambda id: moved[id])

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from ..agents import create_protocol
 from ..core import AsOf, Json, Status, Task
-from ..errors import CallFailed, DeadlineReached, UserError
+from ..errors import CallFailed, DeadlineReached, ProtocolFailed, UserError
 from ..evaluators import VERSIONS, Case, MetricResult, Settings, evaluate_metric, make_claims
 from ..evaluators.base import together
 from ..evaluators.rubrics import make_rubric
@@ -117,7 +117,7 @@ class Bench:
         self.setup, self.judge, self.ledger = setup, judge, ledger
         self._stack, self.say, self._control = stack, say, control
         self._toolboxes: dict[tuple[str, ...], Toolbox] = {}
-        self._rubrics: dict[tuple[str, str], Rubric] = {}
+        self._rubrics: dict[tuple[str, str], Rubric | None] = {}
         self._claims: dict[str, ClaimList | None] = {}
         self._opening = asyncio.Lock()
 
@@ -177,13 +177,18 @@ class Bench:
                 reasoning=self.setup.reasoning,
             )
 
-    async def rubric(self, metric: str, task: Task) -> Rubric:
-        """The rubric of a task for ``race`` or ``dre_quality``, made once. Raises ProtocolFailed."""
+    async def rubric(self, metric: str, task: Task) -> Rubric | None:
+        """The rubric of a task for ``race`` or ``dre_quality``, made once; None when it could not be made (the cell
+        then fails and says so)."""
         place = metric, task.prompt
         kind: Kind = "race" if metric == "race" else "dre_quality"
         if place not in self._rubrics:
             with scope(f"{task.id}/{kind}/rubric"):
-                self._rubrics[place] = await make_rubric(kind, task, self.judge)
+                try:
+                    self._rubrics[place] = await make_rubric(kind, task, self.judge)
+                except (ProtocolFailed, DeadlineReached) as error:
+                    self.say(f"{task.id}/{kind}/rubric could not be made: {error}")
+                    self._rubrics[place] = None
         return self._rubrics[place]
 
     async def case(

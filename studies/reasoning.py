@@ -269,7 +269,8 @@ def sheet_of(
         both = [(pair, _scores(pair, metric, measured)) for pair in pairs]
         rows += [(metric, pair.name, pair.flaw, a, b, _gap(a, b)) for pair, (a, b) in both]
         scored = [(a, b) for _, (a, b) in both if a is not None and b is not None]
-        sentence, blind = compared(metric, scored, of=len(pairs), seed=seed)
+        failed = [one.result.reason for one in measured.values() if one.cell.metric == metric and one.score is None]
+        sentence, blind = compared(metric, scored, of=len(pairs), seed=seed, reasons=failed)
         findings.append(sentence)
         useless = blind if metric == "rq" else useless
         if metric in KNOWN:
@@ -300,11 +301,17 @@ def _gap(sound: float | None, flawed: float | None) -> float | None:
     return None if sound is None or flawed is None else flawed - sound
 
 
-def compared(metric: str, scored: Sequence[tuple[float, float]], *, of: int, seed: int) -> tuple[str, bool | None]:
-    """The pairs in a sentence, and whether the metric is blind to the flaws (None: too few pairs to say)."""
+def compared(
+    metric: str, scored: Sequence[tuple[float, float]], *, of: int, seed: int, reasons: Sequence[str] = ()
+) -> tuple[str, bool | None]:
+    """The pairs in a sentence, and whether the metric is blind to the flaws (None: too few pairs to say).
+
+    ``reasons``: of the units without a score.
+    """
     name = metric.upper()
     if not scored:
-        return f"{name}: no pair has two scores: nothing can be said.", None
+        why = f" ({Counter(reasons).most_common(1)[0][0]})" if reasons else ""
+        return f"{name}: no pair has two scores{why}: nothing can be said.", None
     gaps = [flawed - sound for sound, flawed in scored]
     lower = sum(gap < 0 for gap in gaps)
     head = f"{name}: {_change(scored)}; lower in {lower} of {len(gaps)} pairs"

@@ -96,10 +96,28 @@ def test_a_pdf_of_many_pages_is_read_whole():
     assert len(page.page_starts) > 2
 
 
+def resting_on(*quoted: tuple[str, str], metric: str = "factuality", score: float = 50) -> Measured:
+    """A unit with an item a quote: (address, quote)."""
+    items = tuple(
+        Item(id=f"c{n}", text="x", outcome="supported", evidence=(Evidence(quote=quote, url=url),))
+        for n, (url, quote) in enumerate(quoted)
+    )
+    result = MetricResult(metric=metric, version=1, status="scored", score=score, items=items)
+    return Measured(Cell(f"clean/{metric}", metric, None), result)
+
+
+def some_pages(count: int) -> list[tuple[str, str]]:
+    corpus = Corpus.open(demo_folder() / "corpus")
+    found = [(page.url, page.text.split("\n\n")[1].strip()) for page in list(corpus.documents())[:count]]
+    corpus.close()
+    return found
+
+
 def test_hidden_words_of_a_page_are_removed_and_flagged(tmp_path):
     report = load_reports(demo_folder() / "flawed.md")[0]
     hidden = [attack for attack in ATTACKS if attack.place == "page" and attack.family in ("hidden", "override")]
     found = attacks.data_set(TASK, report, hidden, tmp_path, corpus=demo_folder() / "corpus", controls=0, seed=0)
+    found = attacks.with_pages(found, [resting_on(*some_pages(3))], tmp_path)
     by_where = {one.attack.where: one for one in found.attacked if one.attack.family == "hidden"}
     assert by_where["span"].flags == ("hidden_instructions", "hidden_text")
     assert all(one.removed for one in by_where.values())
@@ -110,6 +128,56 @@ def test_hidden_words_of_a_page_are_removed_and_flagged(tmp_path):
         assert len(corpus) == len(list((demo_folder() / "corpus").glob("*.md")))
         assert (row["text"][:40] in corpus.get(row["url"]).text) is not row["removed"]
         corpus.close()
+
+
+def test_pages_are_drawn_from_what_the_clean_report_rests_on(tmp_path):
+    report, corpus = load_reports(demo_folder() / "flawed.md")[0], demo_folder() / "corpus"
+    pages = [attack for attack in ATTACKS if attack.place == "page"]
+    quoted = some_pages(2)
+    clean = [resting_on(*quoted, ("https://nowhere.test/", "not in the corpus"))]
+
+    def drawn(seed: int) -> list[str]:
+        out = tmp_path / str(seed)
+        found = attacks.data_set(TASK, report, pages, out, corpus=corpus, controls=0, seed=seed)
+        assert {row["url"] for row in json.loads((out / "data/attacks.json").read_text())} == {None}
+        found = attacks.with_pages(found, clean, out)
+        urls = [row["url"] for row in json.loads((out / "data/attacks.json").read_text())]
+        assert urls == [one.page.document.url for one in found.attacked]
+        return urls
+
+    assert set(drawn(0)) == {url for url, _ in quoted}
+    assert drawn(0) == drawn(0) != drawn(1)
+
+
+def test_an_attack_stands_behind_the_passage_that_was_quoted(tmp_path):
+    report, (quoted,) = load_reports(demo_folder() / "flawed.md")[0], some_pages(1)
+    attack = next(one for one in ATTACKS if one.place == "page" and one.where == "middle" and one.form == "markdown")
+    found = attacks.data_set(TASK, report, [attack], tmp_path, corpus=demo_folder() / "corpus", controls=0, seed=0)
+    (one,) = attacks.with_pages(found, [resting_on(quoted)], tmp_path).attacked
+    before, _, _ = one.page.document.text.partition(attack.text)
+    assert before.rstrip().endswith(quoted[1][-40:])
+
+
+def test_files_of_another_choice_go_and_other_files_stay(tmp_path):
+    report, corpus, clean = (
+        load_reports(demo_folder() / "flawed.md")[0],
+        demo_folder() / "corpus",
+        [resting_on(*some_pages(2))],
+    )
+
+    def written(family: str) -> set[str]:
+        found = attacks.data_set(
+            TASK, report, chosen((family,), None, seed=0), tmp_path, corpus=corpus, controls=1, seed=0
+        )
+        attacks.with_pages(found, clean, tmp_path)
+        return {path.stem for path in (tmp_path / "data").rglob("*") if path.is_file() and path.stem != "attacks"}
+
+    assert {name[:4] for name in written("title")} == {"clea", "repo", "page"}
+    (tmp_path / "data/reports/notes.md").write_text("mine")
+    second = written("flattery")
+    assert {"notes", "clean"} < second
+    assert all("flattery" in name or "control" in name for name in second - {"notes", "clean"})
+    assert attacks.to_draw(attacks.data_set(TASK, report, (), tmp_path, corpus=corpus, controls=0, seed=0)) == []
 
 
 def test_stuffed_citations_are_flagged_and_harmless_sentences_are_not(tmp_path):
@@ -148,6 +216,7 @@ async def test_a_steadfast_judge_does_not_move(world, setup_for, tmp_path):
         strong.always(writing(3))
         sheet = await study(setup_for(strong), tmp_path, tmp_path / "out", (), ("wq",))
     assert "mean shift +0.0 [+0.0, +0.0] over 28 of 28 attacks" in sheet.findings[0]
+    assert "12 attacks in pages are not made: none of these metrics reads pages." in sheet.findings
     assert "none is beyond the noise floor of 0.0" in sheet.findings[0]
 
 
@@ -179,21 +248,23 @@ async def test_a_page_can_move_factuality_and_not_writing(world, setup_for, tmp_
 
 
 def test_a_page_that_nobody_came_to_has_no_shift(world, setup_for, tmp_path):
-    report, corpus = load_reports(tmp_path / "cited.md")[0], attacks.corpus_of(setup_for(world).search)
-    families = chosen(("title",), None, seed=0)
-    found = attacks.data_set(TASK, report, families, tmp_path / "out", corpus=corpus, controls=1, seed=0)
-    page = found.attacked[0]
-    other = Item(id="c1", text="x", outcome="supported", evidence=(Evidence(quote="y", url="https://other.test/"),))
-    its = Item(id="c1", text="x", outcome="supported", evidence=(Evidence(quote="y", url=page.page.document.url),))
+    report, corpus = load_reports(demo_folder() / "flawed.md")[0], demo_folder() / "corpus"
+    found = attacks.data_set(TASK, report, chosen(("title",), 1, seed=0), tmp_path, corpus=corpus, controls=0, seed=0)
+    (quoted,) = some_pages(1)
+    (page,) = attacks.with_pages(found, [resting_on(quoted)], tmp_path).attacked
+    its, other = resting_on(quoted), resting_on(("https://other.test/", "y"), score=80)
+    name = f"{page.attack.id}/factuality"
+    assert attacks.shifts([page], "factuality", {"clean/factuality": other, name: other}) == {}
+    assert attacks.shifts([page], "factuality", {"clean/factuality": other, name: its}) == {page.attack.id: -30.0}
+    # Evidence without the attack and none with it: the attack took the page out of sight, and that is a shift.
+    assert attacks.shifts([page], "factuality", {"clean/factuality": its, name: other}) == {page.attack.id: 30.0}
 
-    def measured(one, item):
-        result = MetricResult(metric="factuality", version=1, status="scored", score=50, items=(item,))
-        return Measured(Cell(f"{one}/factuality", "factuality", None), result)
 
-    units = {"clean/factuality": measured("clean", other), f"{page.attack.id}/factuality": measured("a", other)}
-    assert attacks.shifts([page], "factuality", units) == {}
-    units[f"{page.attack.id}/factuality"] = measured("a", its)
-    assert attacks.shifts([page], "factuality", units) == {page.attack.id: 0.0}
+async def test_a_report_that_rests_on_no_page_has_no_page_to_attack(world, setup_for, tmp_path):
+    with ScriptedChat() as broken:
+        broken.always("no JSON")
+        sheet = await study(setup_for(broken), tmp_path, tmp_path / "out", ("title",), ("factuality",))
+    assert "2 attacks in pages are not made: the clean report has no evidence from a page." in sheet.findings
 
 
 async def test_without_a_score_nothing_is_claimed(world, setup_for, tmp_path):
@@ -207,12 +278,14 @@ async def test_without_a_score_nothing_is_claimed(world, setup_for, tmp_path):
 def test_the_command_plans_offline_and_knows_its_families(chat, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert dream(["study", "attacks", "--plan", "--max", "12", "--judge", chat.judge, "--out", "out"]) == 0
-    assert "data set: 12 attacks on flawed" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "data set: 12 attacks on flawed" in said
+    assert "of them in pages, drawn when the clean report is judged from those that it rests on" in said
     rows = json.loads((tmp_path / "out/data/attacks.json").read_text())
     assert len(rows) == 12 + 4
-    for place in ("report", "page"):
-        wanted = {row["id"] for row in rows if row["place"] == place}
-        assert {path.stem for path in (tmp_path / f"out/data/{place}s").iterdir()} == wanted
+    wanted = {row["id"] for row in rows if row["place"] == "report"}
+    assert {path.stem for path in (tmp_path / "out/data/reports").iterdir()} == wanted
+    assert {row["url"] for row in rows} == {None}
     assert dream(["study", "attacks", "--attacks", "bribery"]) == 2
     assert "there is no family 'bribery': choose among override" in capsys.readouterr().err
     assert not chat.requests

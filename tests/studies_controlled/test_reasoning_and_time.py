@@ -124,6 +124,19 @@ async def test_a_judge_that_fails_gives_no_number(chat, works, setup_for, tmp_pa
     assert "nothing can be said" in sheet.findings[0]
 
 
+async def test_a_rubric_that_cannot_be_made_ends_its_own_metric_only(chat, works, setup_for, tmp_path):
+    """A weak judge repeats its criteria; what else it was asked for is still measured."""
+    chat.on(lambda body: "concision" in json.dumps(body), writing(4))
+    chat.always("no JSON at all")
+    cases = [(TASK, read_report(GOOD, id="good"))]
+    pairs = reasoning.pairs_of(cases, ["circular"], seed=0)
+    other = read_report(GOOD.replace("sound", "old"), id="other")
+    async with open_bench(setup_for(chat, works[1]), "study") as bench:
+        sheet = await reasoning.run(bench, pairs, ("race", "wq"), tmp_path / "out", protocols={}, reference=other)
+    assert [row[0] for row in sheet.tables[0].rows if row[3] is not None] == ["wq"]
+    assert sheet.findings[0] == "RACE: no pair has two scores (rubric_failed: no rubric): nothing can be said."
+
+
 async def test_rq_of_both_twins_by_an_agent(world: ScriptedChat, setup_for, tmp_path):
     report = load_reports(tmp_path / "cited.md")[0]
     pairs = reasoning.pairs_of([(TASK, report)], ["unsupported", "circular"], seed=0)
