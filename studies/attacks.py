@@ -19,7 +19,8 @@ from ..protocols.schema import Protocol
 from ..reports import Report, numbered, read_report
 from ..runs.files import write_atomic
 from ..stats import bootstrap_mean, mean, score_range
-from ..tools.corpus import Corpus, page_key
+from ..tools.corpus import Corpus
+from ..tools.hosts import page_key
 from .attack_data import ATTACKS, CONTROLS, Attack, put_in
 from .attack_pages import AttackedPage, attacked_page, corpus_with
 from .harness import Bench, Cell, Estimate, Measured, Setup, estimate, needs, scores_of

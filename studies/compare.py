@@ -175,6 +175,9 @@ class _Board:
         """All systems under a metric, with ranks where they may have one."""
         plain = [self._score(system, metric) for system in self.pool.systems]
         fit = [score.system for score in plain if not score.unranked]
+        if len(fit) == 1:
+            why = "no other system may be ranked"
+            return [score if score.unranked else score.model_copy(update={"unranked": why}) for score in plain]
         tasks = self._common(fit, metric)
         places = ranks([[self._tables[metric][t, s] for t in tasks] for s in fit], seed=self.seed) if fit else None
         if places is None:

@@ -7,6 +7,7 @@ holds a judge against people.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Literal
@@ -60,6 +61,15 @@ class JudgePair(Frozen):
     """Units that both judged, but by different protocols or claim lists: left out."""
 
 
+class Unscored(Frozen):
+    """Reports that a judge has no score for under a metric, of one reason."""
+
+    metric: str
+    judge: str
+    reason: str
+    units: int
+
+
 class Alpha(Frozen):
     """Krippendorff's alpha of all judges on the items of a metric."""
 
@@ -107,6 +117,8 @@ class JudgeComparison(Frozen):
     means: dict[str, dict[str, float]] = Field(default_factory=dict)
     """Judge to metric to its mean over all units that every judge scored on the same basis."""
     pairs: tuple[JudgePair, ...]
+    missing: tuple[Unscored, ...] = ()
+    """What no judge can be compared on, by reason."""
     alphas: tuple[Alpha, ...]
     disagreements: tuple[Disagreement, ...] = ()
     spending: tuple[Spending, ...] = ()
@@ -133,6 +145,7 @@ def compare_judges(
         notices=pool.notices,
         means=bench.means(),
         pairs=bench.pairs(),
+        missing=bench.missing(),
         alphas=tuple(alpha for metric in pool.metrics for alpha in bench.alphas(metric)),
         disagreements=bench.disagreements(),
         spending=spending_of(pool),
@@ -165,6 +178,17 @@ class _Bench:
                 if score is not None:
                     table[unit] = score
         return found
+
+    def missing(self) -> tuple[Unscored, ...]:
+        """Every report without a score, counted by metric, judge and reason."""
+        found = Counter(
+            (metric, judge, reason)
+            for metric in self.pool.metrics
+            for judge in self.pool.judges
+            for unit in self.units()
+            if (reason := self.pool.why_missing(*unit, metric, judge, with_thin=self.with_thin))
+        )
+        return tuple(Unscored(metric=m, judge=j, reason=why, units=count) for (m, j, why), count in found.items())
 
     def alike(self, unit: Unit, metric: str, *judges: str) -> bool:
         """Whether the judges judged a unit by the same protocol and claim list."""

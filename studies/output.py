@@ -43,12 +43,16 @@ def markdown(title: str, tables: Iterable[Table], notes: Sequence[str] = ()) -> 
 
 
 def latex(tables: Iterable[Table], notes: Sequence[str] = ()) -> str:
-    """LaTeX tables for ``booktabs``; notes are comments before them and paragraphs below."""
+    """LaTeX tables for ``booktabs``; notes are comments before them and paragraphs below. What has no columns is a
+    paragraph under its title."""
     parts = ["% needs \\usepackage{booktabs}", *(f"% {_one_line(note)}" for note in notes)]
     for table in tables:
-        if table.columns:
-            parts.append(_tabular(table))
+        parts.append(_tabular(table) if table.columns else _paragraph(table))
     return "\n".join(parts) + "\n"
+
+
+def _paragraph(table: Table) -> str:
+    return "\n".join([f"\\paragraph{{{_tex(table.title)}}}", *(f"{_tex(note)}\\par" for note in table.notes), ""])
 
 
 def _tabular(table: Table) -> str:

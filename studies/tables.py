@@ -114,7 +114,7 @@ def _pair_row(pair: SystemPair) -> Row:
         f"{difference.mean:+.1f}",
         f"{difference.low:+.1f} to {difference.high:+.1f}",
         p_value(pair.p_adjusted),
-        f"{difference.detectable:.1f}",
+        f"{difference.detectable:.1f}" if difference.detectable else "–",
         _side(pair.verdict, difference.mean, "higher", "lower"),
     )
 
@@ -157,10 +157,12 @@ def _untested(found: SystemComparison) -> Iterator[str]:
         yield f"{metric}: {names}: {reason}: {listed(tasks)}"
 
 
-def _slices(found: SystemComparison, by: str) -> Table | None:
+def _slices(found: SystemComparison, by: str) -> Table:
     mine = [part for part in found.slices if part.by == by]
+    title = {"vertical": "By vertical", "topic": "By topic", "language": "By language"}[by]
     if not mine:
-        return None
+        why = "there are no scores" + ("" if by == "vertical" else f", or all tasks have the same {by} or none")
+        return Table(title, (), (), (why,))
     values = list(dict.fromkeys((part.value, part.metric) for part in mine))
     cells = {(part.value, part.metric, part.system): part.mean for part in mine}
     rows: list[Row] = []
@@ -172,7 +174,6 @@ def _slices(found: SystemComparison, by: str) -> Table | None:
             if mean is not None:
                 rows.append((f"  {system}", f"{mean.value:.1f}", bounds(mean), str(mean.n)))
     note = "Mean of the vertical's metrics, on tasks where the system has all of them." if by == "vertical" else ""
-    title = {"vertical": "By vertical", "topic": "By topic", "language": "By language"}[by]
     return Table(title, ("system", "mean", "95 %", "tasks"), tuple(rows), (note,) if note else (), True)
 
 
@@ -191,7 +192,9 @@ def _tau(taus: dict[frozenset[str], float | None], one: str, other: str) -> str:
     return "" if one == other else "–" if tau is None else f"{tau:+.2f}"
 
 
-def _lengths(found: SystemComparison) -> Table:
+def _lengths(found: SystemComparison) -> Table | None:
+    if not found.lengths:
+        return None
     measures = list(dict.fromkeys(length.measure for length in found.lengths))
     cells = {(length.system, length.measure): length.mean for length in found.lengths}
     rows = [
@@ -231,8 +234,18 @@ def _bias(found: JudgeComparison) -> Table:
         for pair in found.pairs
         if pair.apart
     ]
+    notes += _unshared(found)
     columns = ("second – first", "points", "95 %", "p", "tasks", "second is")
     return Table("Who is harsher?", columns, tuple(rows), tuple(notes), True, frozenset({0, 5}))
+
+
+def _unshared(found: JudgeComparison) -> Iterator[str]:
+    """Reports that a judge has no score for, with why, those with one reason on one line."""
+    groups: dict[tuple[str, str, int], list[str]] = {}
+    for gap in found.missing:
+        groups.setdefault((gap.judge, gap.reason, gap.units), []).append(gap.metric)
+    for (judge, reason, units), metrics in groups.items():
+        yield f"{judge}: {', '.join(metrics)}: {units} reports without a score are left out ({reason})."
 
 
 def _bias_row(pair: JudgePair, names: Mapping[str, str]) -> Row:
@@ -295,9 +308,11 @@ def _spending(found: JudgeComparison) -> Table:
         )
         for one in found.spending
     )
+    if not rows:
+        return Table("What one report costs", (), (), ("unknown: no ledger of these runs is at hand",))
     note = "From the ledger, as if nothing had been reused. * made protocols and claim lists too, which is counted."
     columns = ("judge", "calls", "tokens", "USD", "seconds")
-    return Table("What one report costs", columns, rows, (note,) if rows else ())
+    return Table("What one report costs", columns, rows, (note,))
 
 
 def _preference(found: JudgeComparison) -> Table:
@@ -425,6 +440,8 @@ def judge_rows(found: JudgeComparison) -> Iterable[Sequence[object]]:
         yield (*names, "kappa", *_figures(pair.kappa), None, f"{pair.not_looked} missing")
         yield (*names, "tau-b", pair.tau, None, None, pair.systems, None, "")
         yield (*names, "spearman", pair.rho, None, None, pair.systems, None, "")
+    for lack in found.missing:
+        yield ("missing", lack.metric, lack.judge, "", "reports", lack.units, None, None, lack.units, None, lack.reason)
     for one in found.alphas:
         yield ("alpha", one.metric, "", "", one.level, one.alpha, None, None, one.items, None, "")
     for cost in found.spending:

@@ -84,7 +84,7 @@ def test_missing_tasks_are_named_and_below_the_floor_there_is_no_rank(write_run:
     assert theirs.coverage == 6 / 8
     assert theirs.rank is None
     assert theirs.unranked == "below the coverage floor"
-    assert found.score("ours", "wq").rank is not None
+    assert found.score("ours", "wq").unranked == "no other system may be ranked"
     assert found.pairs[0].n == 6
     assert {one.task for one in found.pairs[0].left_out} == {"t3", "t4"}
     assert any("not finished (30 of 32 units)" in notice for notice in found.notices)
@@ -92,6 +92,15 @@ def test_missing_tasks_are_named_and_below_the_floor_there_is_no_rank(write_run:
     assert "theirs: wq, kic: 1 of 8 tasks (failed: call_refused: no): t3" in shown
     ranked = compare_systems(pool_runs([path], floor=0.5))
     assert ranked.score("theirs", "wq").rank is not None
+
+
+def test_a_system_alone_has_no_rank(write_run: Write) -> None:
+    """First of one is no rank: neither alone in the run, nor where the others are below the floor."""
+    alone = compare_systems(pool_runs([write_run(noisy, systems=["ours"], name="alone")]))
+    assert {(one.rank, one.unranked) for one in alone.scores} == {(None, "no other system may be ranked")}
+    other_failed = write_run(lambda t, s, m, j, r: noisy(t, s, m, j, r) if s == "ours" else None, name="failed")
+    found = compare_systems(pool_runs([other_failed]))
+    assert {one.unranked for one in found.scores} == {"no other system may be ranked", "below the coverage floor"}
 
 
 def test_thin_scores_count_only_when_asked_for(write_run: Write) -> None:

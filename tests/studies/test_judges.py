@@ -115,6 +115,19 @@ def test_only_the_same_claim_list_is_compared(write_run: Write) -> None:
     assert any("factuality: 16 units" in note and "claim lists" in note for note in shown)
 
 
+def test_reports_that_a_judge_has_no_score_for_are_said(write_run: Write) -> None:
+    def score(task: str, system: str, metric: str, judge: str, repeat: int) -> object:
+        return result(metric, None) if judge == JUDGES[1] and metric == "wq" else 50.0
+
+    found = compare_judges(pool_runs([write_run(score, judges=JUDGES)]))
+    (gap,) = found.missing
+    assert (gap.metric, gap.judge, gap.units, gap.reason) == ("wq", JUDGES[1], 16, "failed: call_refused: no")
+    notes = [note for table in judge_tables(found) for note in table.notes]
+    assert f"{JUDGES[1]}: wq: 16 reports without a score are left out (failed: call_refused: no)." in notes
+    assert "unknown: no ledger of these runs is at hand" in notes
+    assert any(row[0] == "missing" and row[5] == 16 for row in judge_rows(found))
+
+
 def test_one_judge_is_no_comparison(write_run: Write) -> None:
     with pytest.raises(UserError, match="only one judge"):
         compared(write_run(lambda *_: 50.0))

@@ -35,6 +35,11 @@ def test_latex_escapes_what_would_be_a_command() -> None:
     assert text.count("{") == text.count("}")
 
 
+def test_latex_keeps_what_has_no_columns() -> None:
+    text = latex([Table("Tasks without a score", (), (), ("a_b: failed",))])
+    assert "\\paragraph{Tasks without a score}\na\\_b: failed\\par" in text
+
+
 def test_csv_has_no_formulas() -> None:
     rows = list(csv.reader(io.StringIO(as_csv(("a", "b"), [("=1+1", -2.5), ('x,\n"y"', None), ("-", 0)]))))
     assert rows == [["a", "b"], ["'=1+1", "-2.5"], ['x, "y"', ""], ["'-", "0"]]
@@ -81,6 +86,9 @@ def test_compare_slices(bench: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "By topic" in shown
     assert "By vertical" in shown
     assert "law, kic" in shown
+    assert "By language" not in shown
+    assert run(["compare", str(bench), "--slice", "language"]) == 0
+    assert "there are no scores, or all tasks have the same language or none" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
