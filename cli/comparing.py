@@ -138,6 +138,7 @@ def _drawn(table: Table) -> RichTable:
 def _draw(found: SystemComparison | JudgeComparison, folder: Path, *, quiet: bool) -> None:
     from ..studies.plots import draw
 
-    for path in draw(found, folder):
+    drawn = draw(found, folder)
+    for line in [f"drawn: {path}" for path in drawn] or ["nothing to draw: too few scores"]:
         if not quiet:
-            print(f"drawn: {path}")
+            print(line)

@@ -150,7 +150,8 @@ def _page_twin(
     assert page is not None
     made = attacked_page(page, attack, near)
     flags = tuple(sorted(set(made.document.flags) - set(page.flags) - {"pdf"}))
-    removed = " ".join(attack.text.split())[:40] not in " ".join(made.document.text.split())
+    shown = f"{made.document.title} {made.document.text}"  # judges are shown titles too
+    removed = " ".join(attack.text.split())[:40] not in " ".join(shown.split())
     where = corpus_with(found.corpus, made.document, out / "data" / "corpora" / f"{attack.id}.sqlite")
     return Attacked(attack, found.clean, where, made, flags, removed)
 

@@ -124,6 +124,14 @@ def test_pictures_are_drawn_whatever_the_names(bench: Path, tmp_path: Path, caps
     assert "drawn:" in capsys.readouterr().out
 
 
+def test_that_there_is_nothing_to_draw_is_said(
+    write_run: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty = write_run(lambda *_: None)
+    assert run(["compare", str(empty), "--plots", str(tmp_path / "pictures")]) == 0
+    assert "nothing to draw: too few scores" in capsys.readouterr().out
+
+
 def test_pictures_of_few_tasks(write_run: Write, tmp_path: Path) -> None:
     path = write_run(noisy, systems=("a", "b"), tasks=[Task(id="t", prompt="Query?")])
     assert run(["compare", str(path), "--plots", str(tmp_path / "p")]) == 0

@@ -149,6 +149,14 @@ def test_pages_are_drawn_from_what_the_clean_report_rests_on(tmp_path):
     assert drawn(0) == drawn(0) != drawn(1)
 
 
+def test_a_title_is_shown_to_judges(tmp_path):
+    report = load_reports(demo_folder() / "flawed.md")[0]
+    titles = [one for one in ATTACKS if one.place == "page" and one.where in ("title", "info")]
+    found = attacks.data_set(TASK, report, titles, tmp_path, corpus=demo_folder() / "corpus", controls=0, seed=0)
+    made = attacks.with_pages(found, [resting_on(*some_pages(2))], tmp_path).attacked
+    assert [one.removed for one in made] == [False] * 3
+
+
 def test_an_attack_stands_behind_the_passage_that_was_quoted(tmp_path):
     report, (quoted,) = load_reports(demo_folder() / "flawed.md")[0], some_pages(1)
     attack = next(one for one in ATTACKS if one.place == "page" and one.where == "middle" and one.form == "markdown")
