@@ -150,7 +150,10 @@ def compare_judges(
         disagreements=bench.disagreements(),
         spending=spending_of(pool),
         self_preference=self_preference(
-            {metric: bench.scores(metric) for metric in pool.metrics}, vendors_of(pool, vendors or {}), seed=seed
+            {metric: bench.scores(metric) for metric in pool.metrics},
+            vendors_of(pool, vendors or {}),
+            alike=bench.alike,
+            seed=seed,
         ),
     )
 

@@ -7,7 +7,7 @@ much farther this judge puts the vendor's systems above the others than another 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from pydantic import Field
 
@@ -81,12 +81,21 @@ def vendors_of(pool: Pool, given: Mapping[str, str]) -> Vendors:
     )
 
 
+Table = Mapping[tuple[str, str], float]
+"""(task, system) to score."""
+
+
 def self_preference(
-    scores: Mapping[str, Mapping[str, Mapping[tuple[str, str], float]]], vendors: Vendors, *, seed: int = 0
+    scores: Mapping[str, Mapping[str, Table]],
+    vendors: Vendors,
+    *,
+    alike: Callable[[tuple[str, str], str, str, str], bool] = lambda *_: True,
+    seed: int = 0,
 ) -> tuple[SelfPreference, ...]:
     """For every judge with a system of its vendor, and every judge of another vendor.
 
-    ``scores``: metric to judge to (task, system) to score.
+    ``scores``: metric to judge to (task, system) to score. ``alike``: whether a (task, system) was judged by the same
+    protocol and claim list under this metric by these two judges; others do not count.
     """
     found = []
     for metric, judges in scores.items():
@@ -98,16 +107,15 @@ def self_preference(
             rivals = [name for name in judges if name != judge and vendors.judges.get(name) not in (None, vendor)]
             for rival in rivals if own else ():
                 others = _others(table, own, vendors, vendors.judges[rival])
-                gaps = [_gaps(one, own, others) for one in (table, judges[rival])]
+                units = {unit for unit in table if alike(unit, metric, judge, rival)}
+                gaps = [_gaps({u: one[u] for u in one if u in units}, own, others) for one in (table, judges[rival])]
                 rivals_own = tuple(s for s, name in vendors.systems.items() if name == vendors.judges[rival])
                 if others:
                     found.append(_preference((metric, judge, vendor, rival), own, others, rivals_own, gaps, seed))
     return _corrected(found)
 
 
-def _others(
-    table: Mapping[tuple[str, str], float], own: tuple[str, ...], vendors: Vendors, rival: str
-) -> tuple[str, ...]:
+def _others(table: Table, own: tuple[str, ...], vendors: Vendors, rival: str) -> tuple[str, ...]:
     """The systems to compare with: of neither judge's vendor, where there are such."""
     rest = [system for system in dict.fromkeys(system for _, system in table) if system not in own]
     neutral = [system for system in rest if vendors.systems.get(system) != rival]
@@ -130,7 +138,7 @@ def _said(one: SelfPreference, found: Difference, p: float) -> dict[str, object]
     return {"p_adjusted": p, "verdict": "within noise" if p > ALPHA else words}
 
 
-def _gaps(table: Mapping[tuple[str, str], float], own: tuple[str, ...], others: tuple[str, ...]) -> dict[str, float]:
+def _gaps(table: Table, own: tuple[str, ...], others: tuple[str, ...]) -> dict[str, float]:
     """Task to (mean of own systems - mean of others), on tasks where all of them have a score."""
     tasks = dict.fromkeys(task for task, _ in table)
     whole = [task for task in tasks if all((task, system) in table for system in (*own, *others))]

@@ -181,6 +181,29 @@ def test_self_preference_is_told_from_softness_and_from_quality(write_run: Write
     assert found[0].verdict == "openai/gpt-5-mini favours openai's systems"
 
 
+def test_self_preference_by_other_protocols_is_not_told(write_run: Write) -> None:
+    """Two runs, a judge each, each with protocols of its own: nothing in common to hold the judges against."""
+    systems, metrics = ("gpt-agent", "plain", "other"), ("kic",)
+    runs = [
+        write_run(
+            biased,
+            name=judge.partition("/")[0],
+            systems=systems,
+            judges=(judge,),
+            metrics=metrics,
+            protocol=lambda task, system, judge=judge: f"{judge}'s protocol of {task}",
+        )
+        for judge in JUDGES
+    ]
+    (one,) = compare_judges(pool_runs(runs)).self_preference
+    assert (one.preference, one.tasks, one.verdict) == (None, 0, "too few tasks for a test (0 of at least 6)")
+    alike = [
+        write_run(biased, name=f"{n}", systems=systems, judges=(j,), metrics=metrics) for n, j in enumerate(JUDGES)
+    ]
+    (one,) = compare_judges(pool_runs(alike)).self_preference
+    assert one.preference is not None
+
+
 def test_systems_of_the_other_judges_vendor_are_left_out_where_there_are_others(write_run: Write) -> None:
     systems = ("gpt-agent", "claude-agent", "plain")
     found = compared(write_run(biased, systems=systems, judges=JUDGES, metrics=("wq",))).self_preference
