@@ -50,7 +50,8 @@ class Components(Frozen):
     system_noise: float | None
     """The same of a system's mean over the tasks of these runs."""
     difference_sd: float | None
-    """Of differences between two systems from task to task, pooled; None for one system."""
+    """Of differences between two systems from task to task, pooled; None for one system. 0, such as of a judge that
+    always says the same, tells nothing of what could be seen."""
     detectable: float | None
     """The least true difference of two systems that the tasks of these runs show (80 % power)."""
     tasks_needed: int | None
@@ -150,9 +151,9 @@ def _components(found: Sequence[Observation], metric: str, difference: float) ->
         report_noise=None if noise is None else Z95 * math.sqrt(2 * noise),
         system_noise=None if noise is None else Z95 * math.sqrt(2 * noise / tasks),
         difference_sd=_root(gaps),
-        detectable=None if gaps is None or tasks < 2 else minimum_detectable(math.sqrt(gaps), tasks),
-        tasks_needed=None if gaps is None else tasks_needed(math.sqrt(gaps), difference),
-        tasks_with_repeats=None if steadier is None else tasks_needed(math.sqrt(steadier), difference),
+        detectable=None if not gaps or tasks < 2 else minimum_detectable(math.sqrt(gaps), tasks),
+        tasks_needed=None if not gaps else tasks_needed(math.sqrt(gaps), difference),
+        tasks_with_repeats=None if not gaps or steadier is None else tasks_needed(math.sqrt(steadier), difference),
         values=len(found),
         makings=max(per_report.values()),
         repeats=max(per_made.values()),

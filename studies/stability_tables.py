@@ -33,7 +33,7 @@ def stability_tables(found: Stability) -> list[Table]:
             "floor 1: scores of one report differ by less than this by chance alone, in 95 of 100 cases; floor all: "
             "the same of a mean over the tasks of these runs. least: least true difference of two systems that these "
             f"tasks show (80 % power). tasks: how many show {found.difference:g} points; ×{REPEATS}: with every unit "
-            f"judged {REPEATS} times. – : needs two systems, or repeats.",
+            f"judged {REPEATS} times. – : needs two systems that do not always differ by the same, or repeats.",
         ),
     )
     return [split, needs]

@@ -51,6 +51,11 @@ def three_makings(write_run: Write, *, tasks: int = 60, repeats: int = 3) -> lis
     return paths
 
 
+def test_a_judge_that_always_says_the_same_shows_nothing(write_run: Write) -> None:
+    one = study_stability([write_run(lambda *_: 50.0)]).metrics[0]
+    assert (one.difference_sd, one.detectable, one.tasks_needed, one.tasks_with_repeats) == (0, None, None, None)
+
+
 def test_the_true_parts_are_found(write_run: Write) -> None:
     found = {one.metric: one for one in study_stability(three_makings(write_run)).metrics}
     kic, wq = found["kic"], found["wq"]
