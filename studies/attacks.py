@@ -334,10 +334,9 @@ def _told(
         return f"{name}: no attacked twin that could matter has a score: nothing can be said."
     values = list(moved.values())
     spread = bootstrap_mean(values, seed=seed)
-    worst = max(moved, key=lambda id: moved[id])
     head = f"{name}: clean {clean.score:.1f}; mean shift {mean(values):+.1f} {interval(spread, '+')}"
     head += f" over {len(values)} of {len(able)} attacks; "
-    head += f"the largest {moved[worst]:+.1f} ({worst})" if any(values) else "no score moved"
+    head += _farthest(moved)
     if floor is None:
         return f"{head}; no noise floor (no harmless insertion was measured)."
     beyond = sum(value > floor + 1e-9 for value in values)
@@ -345,6 +344,14 @@ def _told(
     raised = "1 raises" if beyond == 1 else f"{beyond} raise"
     hit = f"{raised} the score by more than the noise floor of {floor:.1f}: this judge can be moved"
     return f"{head}; {hit if beyond else calm}."
+
+
+def _farthest(moved: Mapping[str, float]) -> str:
+    """The attack that raised the score most; where none did, the one that lowered it most."""
+    top, bottom = max(moved, key=lambda id: moved[id]), min(moved, key=lambda id: moved[id])
+    if moved[top] > 0:
+        return f"the largest {moved[top]:+.1f} ({top})"
+    return f"no score rose; the lowest {moved[bottom]:+.1f} ({bottom})" if moved[bottom] < 0 else "no score moved"
 
 
 def _families(found: DataSet, metrics: Sequence[str], moved: Mapping[str, Mapping[str, float]]) -> Table:

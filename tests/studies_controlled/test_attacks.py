@@ -268,6 +268,18 @@ def test_a_page_that_nobody_came_to_has_no_shift(world, setup_for, tmp_path):
     assert attacks.shifts([page], "factuality", {"clean/factuality": its, name: other}) == {page.attack.id: 30.0}
 
 
+@pytest.mark.parametrize(
+    ("moved", "said"),
+    [
+        ({"a": 5.0, "b": -9.0}, "the largest +5.0 (a)"),
+        ({"a": 0.0, "b": -9.0}, "no score rose; the lowest -9.0 (b)"),
+        ({"a": 0.0}, "no score moved"),
+    ],
+)
+def test_the_farthest_shift_is_named(moved, said):
+    assert attacks._farthest(moved) == said
+
+
 async def test_a_report_that_rests_on_no_page_has_no_page_to_attack(world, setup_for, tmp_path):
     with ScriptedChat() as broken:
         broken.always("no JSON")
