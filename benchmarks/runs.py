@@ -309,6 +309,7 @@ def makespan(wish: Wish, folder: Path) -> Iterator[str]:
                     f"{took['peak_mb']:.0f} MB; {told(took)}"
                 )
                 yield own_cpu(server, took)
+            yield f"in flight, second by second: {' '.join(f'{mean:.0f}' for mean in took['flight'])}"
             yield f"{latency:g} s a call: best of {len(ratios)}: {min(ratios):.2f}"
             took = run(server, place, "run0")
             yield f"the same command again: {models_calls(took)} calls, {took['wall_s']:.2f} s ({told(took)})"

@@ -237,6 +237,7 @@ class World:
         self.calls: Counter[str] = Counter()
         self.first = self.last = 0.0
         self.running = self.peak = 0
+        self.times: list[tuple[float, float]] = []
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection."""
@@ -267,6 +268,7 @@ class World:
             self.calls.clear()
             self.first = self.last = 0.0
             self.peak = 0
+            self.times.clear()
             return 200, "application/json", b"{}"
         await asyncio.sleep(self.web_latency)
         if path.startswith("/wayback"):
@@ -298,6 +300,7 @@ class World:
             return 400, "application/json", json.dumps({"error": {"message": f"unforeseen: {error}"}}).encode()
         self.calls[kind] += 1
         await asyncio.sleep(began + self.latency - time.monotonic())
+        self.times.append((began, time.monotonic()))
         asked = sum(len(str(message["content"])) for message in body["messages"]) // 4
         said = len(text) // 4
         data = {
@@ -313,12 +316,23 @@ class World:
         return 200, "application/json", json.dumps(data, ensure_ascii=False).encode()
 
     def stats(self) -> dict[str, Any]:
-        """What was asked so far: answered calls by kind, first to last completion in seconds, most at once."""
+        """What was asked so far: answered calls by kind, first to last completion in seconds, most at once, and how
+        many were under way second by second."""
         return {
             "calls": dict(self.calls),
             "span_s": self.last - self.first,
             "peak": self.peak,
+            "flight": self.flight(),
         }
+
+    def flight(self) -> list[float]:
+        """Completions under way: the mean of each second, from the first to the last."""
+        busy: defaultdict[int, float] = defaultdict(float)
+        for began, ended in self.times:
+            for second in range(int(began - self.first), int(ended - self.first) + 1):
+                low = self.first + second
+                busy[second] += min(ended, low + 1) - max(began, low)
+        return [round(busy[second], 1) for second in range(max(busy, default=-1) + 1)]
 
 
 async def serve(world: World, port: int) -> None:
