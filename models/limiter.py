@@ -10,7 +10,8 @@ from heapq import heappop, heappush
 from itertools import count
 from time import monotonic
 
-START = 4
+FIRST = 8
+"""Calls that an endpoint gets at once from the start; or half of the most, where that is more."""
 COOL_DOWN_S = 5.0
 
 Urgency = tuple[int, ...]
@@ -42,11 +43,11 @@ class Limiter:
     reaches its speed in seconds.
     """
 
-    def __init__(self, most: int, *, start: int = START) -> None:
+    def __init__(self, most: int) -> None:
         if most < 1:
             raise ValueError("at least one call must be allowed")
         self.most = most
-        self.allowed = float(min(start, most))
+        self.allowed = float(min(most, max(FIRST, most // 2)))
         self.running = 0
         self._waiting: list[tuple[Urgency, int, asyncio.Future[None]]] = []
         self._numbers = count()

@@ -11,6 +11,7 @@ from dream_eval.errors import AccountRefused, CallRefused, Interrupted, Overload
 from dream_eval.ledger import Event, Ledger
 from dream_eval.models import ChatModel, Limits, open_model, user
 from dream_eval.models.faults import Fault, Trouble, backoff, retry_after, sort_status
+from dream_eval.models.limiter import Limiter
 from servers.chat import Reply, ScriptedChat, cut, error, garbage, hang, no_choices, rate_limited, say
 
 QUICK = Limits(wait_scale=0)
@@ -169,16 +170,21 @@ async def test_a_stop_ends_the_waiting(chat: ScriptedChat, ledger: Ledger) -> No
 async def test_many_at_once_stay_within_the_limit(chat: ScriptedChat, ledger: Ledger) -> None:
     def crowd(body: Any) -> str:
         until = time.monotonic() + 60
-        while len(chat.requests) > 25 and chat.peak < 6 and time.monotonic() < until:
+        while len(chat.requests) > 25 and chat.peak < 20 and time.monotonic() < until:
             time.sleep(0.002)  # later ones are held until as many are here as may be
         return "ok"
 
     chat.always(crowd)
-    async with open_model(chat.judge, ledger, limits=Limits(concurrency=6)) as model:
+    async with open_model(chat.judge, ledger, limits=Limits(concurrency=20)) as model:
         await asyncio.gather(*(model.complete([user(f"{n}")], max_tokens=3) for n in range(60)))
-        assert model._open_line().limiter.allowed == 6
-    assert chat.peak == 6, "starts at four, rises to six, and stays within it"
+        assert model._open_line().limiter.allowed == 20
+    assert chat.peak == 20, "starts at ten, rises to twenty, and stays within it"
     assert len(chat.requests) == 60
+
+
+@pytest.mark.parametrize(("most", "first"), [(1, 1), (6, 6), (16, 8), (64, 32)])
+def test_half_of_the_calls_are_allowed_at_once(most: int, first: int) -> None:
+    assert Limiter(most).allowed == first
 
 
 async def test_one_at_a_time(chat: ScriptedChat, ledger: Ledger) -> None:
@@ -195,8 +201,9 @@ async def test_rate_limits_lower_the_number_at_once(chat: ScriptedChat, ledger: 
     chat.queue(*[rate_limited(0)] * 4).always("ok")
     async with open_model(chat.judge, ledger, limits=QUICK) as model:
         limiter = model._open_line().limiter
+        began = limiter.allowed
         await asyncio.gather(*(model.complete([user(f"{n}")], max_tokens=3) for n in range(4)))
-        assert limiter.allowed < 4
+        assert limiter.allowed < began
         assert limiter.running == 0
     assert len(chat.requests) == 8
 
