@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from ..core import AsOf, Dating, PageState
 from ..protocols import Provenance
-from ..reports import split_sentences
-from ..tools import Page, best_passages
+from ..tools import Page, best_passages, index_of
 
 COPY = "copy_of_report"
 """Flag of a page that is the report under test, or nearly so: never evidence for it."""
@@ -53,7 +52,7 @@ class Read:
 
 def read(page: Page) -> Read:
     """Cut a page into sentences; empty ones are left out."""
-    spans = [(span.start, span.end) for span in split_sentences(page.text)]
+    spans = index_of(page.text).sentences
     return Read(page=page, spans=tuple(span for span in spans if page.text[span[0] : span[1]].strip()))
 
 

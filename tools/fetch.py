@@ -15,7 +15,6 @@ from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urljoin
 
 import httpcore
-import httpx
 
 from ..core import Json
 from ..errors import ToolFailed
@@ -235,7 +234,7 @@ class Fetcher:
     async def _open(
         self, method: str, target: Target, chain: _Chain, body: bytes | None
     ) -> AsyncIterator[httpcore.Response]:
-        url = httpx.URL(target.url)
+        url = target.address
         head = [
             (name.encode("ascii"), value.encode("latin-1", "replace")) for name, value in chain.head(target).items()
         ]

@@ -37,10 +37,16 @@ class Refused(ToolFailed):
 class Target:
     """A URL that may be asked for, in canonical spelling and without user name or password."""
 
-    url: str
+    address: httpx.URL
+    """As it is asked for: what was checked is not read again."""
     scheme: str
     host: str
     port: int
+
+    @property
+    def url(self) -> str:
+        """The address in full."""
+        return str(self.address)
 
     @property
     def origin(self) -> tuple[str, str, int]:
@@ -73,7 +79,7 @@ def check_url(url: str, *, allow: frozenset[tuple[str, int]] = frozenset()) -> T
             canonical = canonical.copy_with(query=query)
     except (httpx.InvalidURL, UnicodeError) as error:
         raise Refused(f"malformed address: {error}", subject=url) from None
-    return Target(str(canonical), parts.scheme, str(host), number)
+    return Target(canonical, parts.scheme, str(host), number)
 
 
 def _query(url: str) -> bytes | None:

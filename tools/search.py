@@ -250,7 +250,8 @@ _FORMS = ("%Y-%m-%d", "%b %d, %Y", "%B %d, %Y", "%d %b %Y", "%d %B %Y", "%a, %d 
 
 def read_date(text: str, today: dt.date | None = None) -> dt.date | None:
     """A result's date: ISO, ``Mar 3, 2024``, RFC 2822, or so long ago. None when it is none of these."""
-    text = text.strip()
+    if not (text := text.strip()):
+        return None
     if ago := _AGO.fullmatch(text):
         return (today or dt.date.today()) - dt.timedelta(days=int(ago.group(1)) * _DAYS[ago.group(2).lower()])
     iso = re.match(r"\d{4}-\d\d-\d\d", text)
