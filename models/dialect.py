@@ -58,10 +58,12 @@ class Schemas:
             self.row = 0
             return
         self.otherwise = max(self.otherwise, form)
+        if self.none:
+            return  # this one was not even tried
         name = digest(schema)
         self.row += name not in self.refused
         self.refused.add(name)
-        self.none = self.none or self.row >= _ENOUGH_REFUSED or is_plain(schema)
+        self.none = self.row >= _ENOUGH_REFUSED or is_plain(schema)
 
 
 @dataclass(frozen=True)
