@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..errors import UserError
+from ..reports import lint_report
 from ..runs.data import Exit
 from ..runs.linting import STDIN, Linted, below, lint_reports, read_floors
 from .evaluating import make_console
@@ -109,13 +110,14 @@ def _cuts(console: Console, linted: Linted) -> None:
 
 
 def _lints(console: Console, linted: Linted, *, everything: bool) -> None:
-    counts = Counter(finding.rule for finding in linted.report.findings)
+    found = lint_report(linted.report)
+    counts = Counter(finding.rule for finding in found)
     if not counts:
         say(console, "lints: none", style="green")
         return
     say(console, f"lints: {', '.join(f'{count} {rule}' for rule, count in counts.most_common())}", style="yellow")
     shown: Counter[str] = Counter()
-    for finding in linted.report.findings:
+    for finding in found:
         shown[finding.rule] += 1
         if not everything and shown[finding.rule] > SHOWN:
             continue

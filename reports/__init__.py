@@ -20,7 +20,7 @@ from .data import (
     Span,
 )
 from .from_html import html_to_markdown
-from .lints import RULES
+from .lints import RULES, lint_report
 from .loaders import iter_reports, load_bytes, load_reports
 from .numbers import missing_numbers, numbers_in
 from .overview import Overview, cited_sentences, lint_json, overview
@@ -66,6 +66,7 @@ __all__ = [
     "language_of",
     "line_of",
     "lint_json",
+    "lint_report",
     "load_bytes",
     "load_reports",
     "load_tasks",

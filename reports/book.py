@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from .data import Finding, Source, SourceKind, Span
 from .entries import Entry
 from .inline import Token
+from .lints import RULES
 from .references import RefList
 from .text import content_words, fold
 from .urls import Address, address, encode_blanks, find_arxiv, find_doi
@@ -123,6 +124,14 @@ class SourceBook:
         if where is not None and where.problem:
             place = Span(start=span[0], end=span[1]) if span else None
             self.findings.append(Finding(rule=where.problem, message=f"{where.raw[:200]}: {where.why}", span=place))
+
+    def noticed(self) -> list[Finding]:
+        """What resolving the marks showed to be wrong, once all of them are resolved."""
+        several = "stands in several lists of sources: the nearest one behind the mark was taken"
+        found = [Finding(rule="ambiguous_number", message=f"[{label}] {several}") for label in sorted(self.ambiguous)]
+        found += [Finding(rule="counted_entries", message=RULES["counted_entries"])] if self.used_order else []
+        found += [Finding(rule="listed_by_order", message=RULES["listed_by_order"])] if self.listed_used else []
+        return [*self.findings, *found]
 
     @property
     def numbered(self) -> bool:

@@ -131,7 +131,8 @@ class Report(Frozen):
     sentences: tuple[Sentence, ...]
     sources: tuple[Source, ...] = ()
     marks: tuple[Mark, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    noticed: tuple[Finding, ...] = ()
+    """What is wrong with its form, as far as reading shows it; :func:`.lints.lint_report` has all of it."""
     cuts: tuple[Cut, ...] = ()
     language: str | None = None
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from .addressed import lookalikes, orders
-from .book import SourceBook
 from .data import Finding, Report, SegmentKind, SourceKind, Span
 from .text import unseen
 
@@ -39,12 +38,10 @@ SECTION = 4
 """Sentences of prose from which a section without citation is named."""
 
 
-def findings_of(report: Report, book: SourceBook) -> tuple[Finding, ...]:
+def lint_report(report: Report) -> tuple[Finding, ...]:
     """All findings of a report, in the order of the text; those of the whole report last. Linear."""
-    found = [*book.findings, *_entries(report), *_many(report), *_sections(report), *_characters(report)]
-    found += [*_addressed(report), *_hidden(report)]
-    found += _resolution(book)
-    found += _citations(report)
+    found = [*report.noticed, *_entries(report), *_many(report), *_sections(report), *_characters(report)]
+    found += [*_addressed(report), *_hidden(report), *_citations(report)]
     found.sort(key=lambda f: f.span.start if f.span else len(report.text))
     return tuple(found)
 
@@ -128,16 +125,6 @@ def _hidden(report: Report) -> Iterator[Finding]:
     if found := unseen(report.text):
         message = f"{len(found)} invisible characters"
         yield Finding(rule="hidden_text", message=message, span=Span(start=found[0], end=found[0] + 1))
-
-
-def _resolution(book: SourceBook) -> Iterator[Finding]:
-    for label in sorted(book.ambiguous):
-        message = f"[{label}] stands in several lists of sources: the nearest one behind the mark was taken"
-        yield Finding(rule="ambiguous_number", message=message)
-    if book.used_order:
-        yield Finding(rule="counted_entries", message=RULES["counted_entries"])
-    if book.listed_used:
-        yield Finding(rule="listed_by_order", message=RULES["listed_by_order"])
 
 
 def _citations(report: Report) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ..core import Frozen, Json
 from .cleaner import given_offset
 from .data import Finding, Report, SegmentKind, SourceKind, Span
-from .lints import host_counts
+from .lints import host_counts, lint_report
 from .parse import word_count
 from .urls import host_of
 
@@ -44,8 +44,6 @@ class Overview(Frozen):
     domains: dict[str, int]
     """Marks by domain, most first."""
     sections: tuple[SectionLength, ...]
-    findings: dict[str, int]
-    """Findings by rule."""
 
     @property
     def share_cited(self) -> float | None:
@@ -76,7 +74,6 @@ def overview(report: Report, domain: Callable[[str], str | None] = host_of) -> O
         distinct_urls=len({s.target for s in report.sources if s.target}),
         domains=_domains(report, domain),
         sections=_profile(report, cited),
-        findings=dict(Counter(f.rule for f in report.findings)),
     )
 
 
@@ -127,8 +124,8 @@ def lint_json(report: Report, domain: Callable[[str], str | None] = host_of) -> 
             if s.kind is not SourceKind.INLINE
         ],
         "domains": dict(view.domains),
-        "lints": [_lint(report, finding) for finding in report.findings],
-        "counts": view.model_dump(mode="json", exclude={"domains", "findings"}),
+        "lints": [_lint(report, finding) for finding in lint_report(report)],
+        "counts": view.model_dump(mode="json", exclude={"domains"}),
     }
 
 

@@ -15,7 +15,6 @@ from .cleaner import clean_text
 from .data import Cut, Report, SegmentKind, Source
 from .flat import with_flat
 from .inline import tokens
-from .lints import findings_of
 from .marks import Judge, RawMark, find_marks
 from .pause import collector_paused
 from .reading import is_bare, read_text
@@ -112,11 +111,11 @@ class _Reader:
             ],
             "sources": sources,
             "marks": self._marks(),
+            "noticed": book.noticed(),
             "cuts": cuts,
             "language": language_of(text),
         }
-        whole = Report.model_validate(values)
-        return whole.model_copy(update={"findings": findings_of(whole, book)})
+        return Report.model_validate(values)
 
     def _block(self, index: int, block: Block, marks: list[RawMark], shields: list[Range]) -> None:
         if block.kind is SegmentKind.REFERENCES or block.style == "comment":

@@ -16,7 +16,7 @@ from pathlib import Path
 from ..core import Task
 from ..ledger import digest
 from ..protocols.schema import Protocol
-from ..reports import Report, numbered, read_report
+from ..reports import Report, lint_report, numbered, read_report
 from ..runs.files import write_atomic
 from ..stats import bootstrap_mean, mean, score_range
 from ..tools.corpus import Corpus
@@ -104,7 +104,9 @@ def _tidy(data: Path, kept: set[str]) -> None:
 def _report_twin(report: Report, attack: Attack, seed: int, usual: Sequence[str] | set[str]) -> Attacked:
     text = put_in(report, attack, random.Random(f"{seed}/{attack.id}"))
     made = read_report(text, id=attack.id, task_id=report.task_id, prompt=report.prompt)
-    rules = {finding.rule for finding in made.findings} - {finding.rule for finding in report.findings} - set(usual)
+    rules = (
+        {finding.rule for finding in lint_report(made)} - {finding.rule for finding in lint_report(report)} - set(usual)
+    )
     cuts = {f"cut: {cut.rule}" for cut in made.cuts} - {f"cut: {cut.rule}" for cut in report.cuts}
     return Attacked(attack, made, flags=tuple(sorted(rules | cuts)), removed=_removed(attack, numbered(made)))
 

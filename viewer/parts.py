@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..core import Json
+from ..reports import lint_report
 from ..reports.data import ClaimList, Report
 from ..runs.data import UnitResult
 from ..runs.findings import worst_of
@@ -50,7 +51,7 @@ def report_part(report: Report, claims: ClaimList | None, units: Sequence[UnitRe
             {"id": s.id, "label": s.label, "target": s.target, "title": s.title, "raw": s.raw} for s in report.sources
         ],
         "marks": [[mark.span.start, mark.span.end, list(mark.sources)] for mark in report.marks],
-        "findings": [_dump(finding) for finding in report.findings],
+        "findings": [_dump(finding) for finding in lint_report(report)],
         "cuts": sum(len(cut.text) for cut in report.cuts),
         "claims": [_dump(claim) for claim in claims.claims] if claims else [],
         "maker": claims.maker if claims else None,

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from dream_eval.reports import Report, SourceKind, load_reports
+from dream_eval.reports import Report, SourceKind, lint_report, load_reports
 
 GOLDEN = Path(__file__).with_name("golden")
 EXPECTED = json.loads((GOLDEN / "expected.json").read_text(encoding="utf-8"))
@@ -33,7 +33,7 @@ def seen(report: Report) -> dict[str, object]:
             for source in report.sources
             if source.kind is not SourceKind.INLINE
         ],
-        "lints": [finding.rule for finding in report.findings],
+        "lints": [finding.rule for finding in lint_report(report)],
     }
 
 

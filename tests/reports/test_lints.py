@@ -3,14 +3,14 @@
 import json
 
 import pytest
-from dream_eval.reports import RULES, Report, lint_json, overview, read_report
+from dream_eval.reports import RULES, Report, lint_json, lint_report, overview, read_report
 from dream_eval.reports.overview import cited_sentences
 
 LIST = "\n## References\n\n[1] One https://a.org/1\n[2] Two https://b.org/2\n"
 
 
 def rules(text: str) -> list[str]:
-    return [f.rule for f in read_report(text, id="r").findings]
+    return [f.rule for f in lint_report(read_report(text, id="r"))]
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_rules(text, expected):
 
 def test_a_finding_points_at_its_place():
     report = read_report("It grew [1]. It stood [3].\n" + LIST, id="r")
-    places = {f.rule: report.text[f.span.start : f.span.end] for f in report.findings if f.span}
+    places = {f.rule: report.text[f.span.start : f.span.end] for f in lint_report(report) if f.span}
     assert places == {"number_without_entry": "[3]", "entry_never_cited": "[2] Two https://b.org/2"}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from dream_eval.errors import InputError
-from dream_eval.reports import Report, SourceKind, lint_json, load_reports, uncut
+from dream_eval.reports import Report, SourceKind, lint_json, lint_report, load_reports, uncut
 
 MARKDOWN = "# Title\n\nIt grew [1].\n\n## References\n\n[1] One https://a.org/1\n"
 
@@ -71,7 +71,7 @@ def test_a_mark_before_html_does_not_hide_it(tmp_path):
 def test_a_few_stray_bytes_are_read_and_named(tmp_path):
     report = only(write(tmp_path, "r.md", ("It grew. " * 100).encode() + b"\xff\xfe" + b" End."))
     assert report.text.count("\ufffd") == 2
-    assert "bad_characters" in {f.rule for f in report.findings}
+    assert "bad_characters" in {f.rule for f in lint_report(report)}
 
 
 def test_crlf_is_kept(tmp_path):
@@ -157,7 +157,7 @@ def test_deep_research_eval(tmp_path):
         (SourceKind.LISTED, "2", "Two", "https://b.org/2"),
     ]
     assert urls(report) == ["https://a.org/1", "https://b.org/2"]
-    assert "listed_by_order" in {f.rule for f in report.findings}
+    assert "listed_by_order" in {f.rule for f in lint_report(report)}
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,16 @@
 
 import re
 
-from dream_eval.reports import Report, SegmentKind, lint_json, numbered, read_report, split_sentences, uncut
+from dream_eval.reports import (
+    Report,
+    SegmentKind,
+    lint_json,
+    lint_report,
+    numbered,
+    read_report,
+    split_sentences,
+    uncut,
+)
 from dream_eval.reports.cleaner import clean_text, restore
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -57,7 +66,7 @@ def check(report: Report) -> None:
     for source in report.sources:
         if source.span:
             assert 0 <= source.span.start < source.span.end <= len(text)
-    for finding in report.findings:
+    for finding in lint_report(report):
         if finding.span:
             assert 0 <= finding.span.start <= finding.span.end <= len(text)
     assert len(ids) == len(report.sources)

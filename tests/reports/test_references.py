@@ -2,7 +2,7 @@
 """Reference lists: where they stand, which lines are entries, what entries lead to."""
 
 import pytest
-from dream_eval.reports import Report, SegmentKind, SourceKind, read_report
+from dream_eval.reports import Report, SegmentKind, SourceKind, lint_report, read_report
 
 
 def read(text: str) -> Report:
@@ -104,7 +104,7 @@ def test_entries_without_address_are_entries():
 def test_entries_without_numbers_are_counted_where_marks_have_numbers():
     report = read("A [1], b [2].\n\n## Sources\n\n- [One](https://a.org/1)\n- [Two](https://b.org/2)\n")
     assert [report.source(m.sources[0]).url for m in report.marks] == ["https://a.org/1", "https://b.org/2"]
-    assert "counted_entries" in {f.rule for f in report.findings}
+    assert "counted_entries" in {f.rule for f in lint_report(report)}
 
 
 def test_every_section_may_have_a_list_of_its_own():
@@ -114,7 +114,7 @@ def test_every_section_may_have_a_list_of_its_own():
     )
     report = read(text)
     assert [report.source(m.sources[0]).url for m in report.marks] == ["https://a.org/1", "https://b.org/2"]
-    assert "ambiguous_number" in {f.rule for f in report.findings}
+    assert "ambiguous_number" in {f.rule for f in lint_report(report)}
 
 
 def test_a_section_without_a_list_uses_the_last_one():
@@ -187,7 +187,7 @@ def test_author_and_year(text, raws, labels):
 def test_an_author_without_entry_is_named():
     report = read("It grew (Jones et al., 2019)." + AUTHORS)
     assert report.marks == ()
-    assert "author_without_entry" in {f.rule for f in report.findings}
+    assert "author_without_entry" in {f.rule for f in lint_report(report)}
 
 
 def test_sources_are_numbered_by_first_appearance():
@@ -205,7 +205,7 @@ def test_bare_links_at_the_end_are_listed_only():
     report = read("# R\n\nIt grew. It fell.\n\n- https://a.org/1\n- https://b.org/2\n")
     assert report.marks == ()
     assert [u for _, _, u in entries(report)] == ["https://a.org/1", "https://b.org/2"]
-    assert "listed_only" in {f.rule for f in report.findings}
+    assert "listed_only" in {f.rule for f in lint_report(report)}
 
 
 def test_a_chapter_on_works_is_no_list_of_sources():
