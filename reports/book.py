@@ -31,20 +31,19 @@ class Found:
     """Offset of its first appearance."""
     id: str = ""
 
-    def source(self) -> Source:
-        """As plain data."""
-        span = Span(start=self.span[0], end=self.span[1]) if self.span else None
-        return Source(
-            id=self.id,
-            kind=self.kind,
-            label=self.label,
-            url=self.url,
-            raw=self.raw,
-            title=self.title,
-            doi=self.doi,
-            arxiv=self.arxiv,
-            span=span,
-        )
+    def source(self) -> dict[str, object]:
+        """As the plain data of a :class:`.data.Source`."""
+        return {
+            "id": self.id,
+            "kind": self.kind,
+            "label": self.label,
+            "url": self.url,
+            "raw": self.raw,
+            "title": self.title,
+            "doi": self.doi,
+            "arxiv": self.arxiv,
+            "span": {"start": self.span[0], "end": self.span[1]} if self.span else None,
+        }
 
 
 @dataclass
@@ -223,9 +222,9 @@ class SourceBook:
         """The source of an entry that an author and year mean."""
         return self._cite(self._entries[id(entry)], offset)
 
-    def sources(self) -> tuple[Source, ...]:
+    def sources(self) -> list[dict[str, object]]:
         """All sources with ids in order of first appearance."""
         self.found.sort(key=lambda s: s.first)
         for i, source in enumerate(self.found, 1):
             source.id = f"s{i}"
-        return tuple(source.source() for source in self.found)
+        return [source.source() for source in self.found]

@@ -28,7 +28,8 @@ from .data import Cut, Report
 
 Stretch = tuple[int, int, str]
 
-_CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]+")
+_CONTROLS = "".join(map(chr, (*range(9), *range(14, 27), *range(28, 32), 127)))
+_CONTROL = re.compile(f"[{_CONTROLS}]+")
 _ESCAPE = re.compile(
     r"""\x1b(?:\[[0-?]*+[\ -/]*+[@-~]          # control sequence: colour, cursor
       |[\]PX^_][^\x07\x1b\n]*+(?:\x07|\x1b\\)  # a string with its end: title, link
@@ -172,7 +173,8 @@ def _stretches(text: str) -> list[Stretch]:
     if text.startswith("\ufeff"):
         found.append((0, 1, "byte_order_mark"))
         at = 1
-    found += [(m.start(), m.end(), "control") for m in _CONTROL.finditer(text, at)]
+    if any(sign in text for sign in _CONTROLS):
+        found += [(m.start(), m.end(), "control") for m in _CONTROL.finditer(text, at)]
     if "\x1b" in text or "\x9b" in text:
         found += [(m.start(), m.end(), "escape") for m in _ESCAPE.finditer(text, at)]
     if "style" in text or "hidden" in text:

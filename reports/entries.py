@@ -68,7 +68,7 @@ def read_entry(text: str, start: int, body: int, end: int, label: str | None) ->
 
 def target_of(piece: str) -> tuple[str | None, tuple[int, int] | None, str | None]:
     """The first address of an entry as written, where it stands, and the link text when it is a link."""
-    for match in _LINK.finditer(piece):
+    for match in _LINK.finditer(piece) if "](" in piece else ():
         written = re.sub(r"""\s+["'][^"']*["']\s*\Z""", "", match[2]).strip().strip("<>")
         text = match[1].strip()
         if not written.startswith("#") and written:
@@ -77,7 +77,7 @@ def target_of(piece: str) -> tuple[str | None, tuple[int, int] | None, str | Non
                 match.span(),
                 text if not re.fullmatch(r"(?i)\W*(?:link|url|source|\d+|https?://.*)\W*", text) else None,
             )
-    for pattern in (_HREF, _ANGLE):
+    for pattern in (_HREF, _ANGLE) if "<" in piece else ():
         for match in pattern.finditer(piece):
             if not match[1].startswith("#"):
                 return match[1].strip(), match.span(), match[2] if pattern is _HREF else None

@@ -21,7 +21,7 @@ from .reading import is_bare, read_text
 from .references import find_references
 from .sentences import pieces, split_range
 from .text import language_of, scalar
-from .zones import Range, zones
+from .zones import SIGNS, Range, zones
 
 _PROSE = frozenset({SegmentKind.PARAGRAPH, SegmentKind.LIST_ITEM, SegmentKind.QUOTE})
 _FLAT = _PROSE | {SegmentKind.TABLE_ROW}
@@ -63,7 +63,9 @@ def _scalar_source(source: Source) -> Source:
 def report_digest(text: str, listed: Sequence[Source] = ()) -> str:
     """SHA-256 of a report's text and of the sources listed beside it."""
     beside = [[s.label, s.url, s.title, s.doi, s.arxiv] for s in listed]
-    return hashlib.sha256((text + "\x00" + json.dumps(beside, ensure_ascii=False)).encode()).hexdigest()
+    digest = hashlib.sha256(text.encode())
+    digest.update(f"\x00{json.dumps(beside, ensure_ascii=False)}".encode())
+    return digest.hexdigest()
 
 
 @dataclass
@@ -84,7 +86,8 @@ class _Reader:
         text = self.text
         blocks, lists = find_references(text, list(with_sections(text, parse_blocks(text))))
         book = SourceBook(lists, self.listed)
-        shields = [zones(text, b.body, b.end) if b.kind in _MARKED else [] for b in blocks]
+        signs = [sign for sign in SIGNS if sign in text]
+        shields = [zones(text, b.body, b.end, signs) if b.kind in _MARKED else [] for b in blocks]
         found = [
             tokens(text, b.body, b.end, inside) if b.kind in _MARKED else []
             for b, inside in zip(blocks, shields, strict=True)
@@ -97,7 +100,6 @@ class _Reader:
             inside = [*shields[index], *((t.start, t.end) for t in found[index])]
             self._block(index, block, marks[index], sorted(inside) if len(inside) > 1 else inside)
         self._place_waiting()
-        sources = book.sources()
         values = {
             "id": id,
             "task_id": task_id,
@@ -109,7 +111,7 @@ class _Reader:
                 {"number": n, "span": {"start": a, "end": b}, "text": t, "segment": i}
                 for n, (a, b, t, i) in enumerate(self.sentences, 1)
             ],
-            "sources": sources,
+            "sources": book.sources(),
             "marks": self._marks(),
             "noticed": book.noticed(),
             "cuts": cuts,

@@ -123,8 +123,11 @@ _NEXT = re.compile(r"(?<=[\s;,，；])\[(\d{1,4})\][:：]?\s*")
 def _run_on(text: str, block: Block) -> Iterator[Block]:
     """An entry, or several on one line: ``[1] A url [2] B url``, each with an address and the next number. Linear."""
     label, start = block.label or "", block.start
+    if not label.isdecimal() or not _NEXT.search(text, block.body, block.end):
+        yield block
+        return
     target = TARGET.search(text, block.body, block.end)
-    for match in _NEXT.finditer(text, block.body, block.end) if label.isdecimal() else ():
+    for match in _NEXT.finditer(text, block.body, block.end):
         if target is None or target.start() > match.start() or int(match[1]) != int(label) + 1:
             continue
         if (target := TARGET.search(text, match.end(), block.end)) is None:

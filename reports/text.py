@@ -82,7 +82,7 @@ _SCRIPTS = (
 )
 
 
-_FOREIGN = re.compile("[\u0370-\uffff]+")
+_FOREIGN = re.compile("[\u0370-\u1fff\u2c00-\uffff]+")
 
 
 def fold(text: str) -> str:
@@ -161,11 +161,9 @@ def content_words(text: str) -> list[str]:
 def language_of(text: str) -> str | None:
     """The language as a BCP 47 tag, from script and frequent words of the first 2,500 characters; None when unclear."""
     sample = text[:2500]
-    letters = sum(map(str.isalpha, sample))
-    if not letters:
-        return None
     foreign = "" if sample.isascii() else "".join(_FOREIGN.findall(sample))
-    for tag, script in _SCRIPTS if foreign else ():
+    letters = sum(map(str.isalpha, sample)) if foreign else 0
+    for tag, script in _SCRIPTS if letters else ():
         share = len(script.findall(foreign)) / letters
         if share > (0.05 if tag == "ja" else 0.2):
             return tag

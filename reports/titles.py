@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from .text import word_set
@@ -30,7 +31,7 @@ references|notes|reference|reference list|list of references|bibliography|works 
 |αναφορές|βιβλιογραφία|források|hivatkozások|irodalom|surse|referințe|bibliografie|tài liệu tham khảo|nguồn
 |nguồn tham khảo|referensi|daftar pustaka|sumber|rujukan|อ้างอิง|แหล่งที่มา|แหล่งอ้างอิง|เอกสารอ้างอิง"""
 
-_NAMES = frozenset(name for name in _STRONG.replace("\n", "").split("|") if name)
+_NAMES = frozenset(name for name in _STRONG.replace("\n", "").casefold().split("|") if name)
 _CORE = word_set(
     """references reference sources source bibliography citations citation links link urls literature footnotes
     endnotes"""
@@ -49,13 +50,20 @@ _PAREN = re.compile(r"[(（]([^()（）]{0,60})[)）]")
 _WORDS = re.compile(r"[^\W\d_]+|&")
 
 
-_KNOWN = _CORE.union(*(_WORDS.findall(name) for name in _NAMES))
+_KNOWN = _CORE.union(*(_WORDS.findall(name) for name in _NAMES)) - word_set("a and of et und des")
 """Words of which one stands in every such heading."""
+_BEGINNINGS = frozenset(name[:2] for name in _NAMES if not name[0].isascii())
+"""Or, where words are not parted by blanks, two signs of which one stands there."""
 
 
 def is_reference_title(title: str) -> bool:
     """Whether a heading announces a list of sources, whatever its numbering, emphasis, tags or translation."""
-    if len(title) > 90 or (title.isascii() and _KNOWN.isdisjoint(_WORDS.findall(title.lower()))):
+    if len(title) > 90:
+        return False
+    folded = title.casefold()
+    if _KNOWN.isdisjoint(_WORDS.findall(folded)) and (
+        folded.isascii() or _BEGINNINGS.isdisjoint(map("".join, itertools.pairwise(folded)))
+    ):
         return False
     plain = _NOISE.sub(" ", without_tags(title)).strip()
     inside = _PAREN.search(plain)

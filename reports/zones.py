@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from .labels import parse_numbers
 
 Range = tuple[int, int]
 
 
-def zones(text: str, start: int, end: int) -> list[Range]:
-    """Inline code and math in a paragraph, in order. Linear."""
+SIGNS = ("`", "\\(", "\\[", "$")
+"""One of them stands at the beginning of every zone."""
+
+
+def zones(text: str, start: int, end: int, signs: Sequence[str] = SIGNS) -> list[Range]:
+    """Inline code and math in a paragraph, in order; ``signs`` are those that occur in the text at all. Linear."""
     found: list[Range] = []
-    if text.find("`", start, end) >= 0:
-        found += _code_spans(text, start, end)
-    if text.find("\\(", start, end) >= 0:
-        found += _paired(text, start, end, "\\(", "\\)")
-    if text.find("\\[", start, end) >= 0:
-        found += [
-            z for z in _paired(text, start, end, "\\[", "\\]") if parse_numbers(text[z[0] + 2 : z[1] - 2]) is None
-        ]
-    if text.find("$", start, end) >= 0:
-        found += _dollars(text, start, end)
-    return _merged(found)
+    for sign in signs:
+        if text.find(sign, start, end) >= 0:
+            found += _ZONES[sign](text, start, end)
+    return _merged(found) if len(found) > 1 else found
 
 
 def _merged(ranges: list[Range]) -> list[Range]:
@@ -77,6 +75,16 @@ _DOLLAR = re.compile(r"(?<!\\)\$\$?")
 _MATHY = re.compile(r"[\\^_={}<>|∈≤≥×·∑∫√≈±]|\A\w{1,2}\Z|\A\w\s?[+*/-]\s?\w\Z")
 
 
+def _brackets(text: str, start: int, end: int) -> list[Range]:
+    """``\\[…\\]``, but for an escaped citation."""
+    found = _paired(text, start, end, "\\[", "\\]")
+    return [(a, b) for a, b in found if parse_numbers(text[a + 2 : b - 2]) is None]
+
+
+def _parentheses(text: str, start: int, end: int) -> list[Range]:
+    return _paired(text, start, end, "\\(", "\\)")
+
+
 def _dollars(text: str, start: int, end: int) -> list[Range]:
     """``$…$`` where it is math and not money: no blank next to the signs inside, no digit behind, a sign of math."""
     marks = [m.span() for m in _DOLLAR.finditer(text, start, end)]
@@ -95,3 +103,6 @@ def _dollars(text: str, start: int, end: int) -> list[Range]:
             at += 1
         at += 1
     return found
+
+
+_ZONES = {"`": _code_spans, "\\(": _parentheses, "\\[": _brackets, "$": _dollars}
