@@ -22,6 +22,8 @@ FRAME = struct.Struct(">II")
 def main() -> None:
     """Serve until standard input ends."""
     _limit(int(os.environ.get("DREAM_PARSE_BYTES", "0")))
+    with contextlib.suppress(AttributeError, OSError):
+        os.nice(5)  # calls that wait to be sent come first
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints must not end up among the frames
     while head := _exactly(source, FRAME.size):
