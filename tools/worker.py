@@ -6,6 +6,7 @@ It gets an environment without keys and a cap on address space; who started it k
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import struct
 import sys
@@ -24,6 +25,8 @@ def main() -> None:
     _limit(int(os.environ.get("DREAM_PARSE_BYTES", "0")))
     with contextlib.suppress(AttributeError, OSError):
         os.nice(5)  # calls that wait to be sent come first
+    gc.freeze()
+    gc.set_threshold(20_000)  # a document makes many objects and few cycles
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints must not end up among the frames
     while head := _exactly(source, FRAME.size):
