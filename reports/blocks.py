@@ -322,7 +322,8 @@ def _label_starts(state: _State, match: re.Match[str], line: str) -> bool:
     if label is not None and not match["foot"]:
         if label in ("x", "X", "✓") or line.startswith("(", match.end()):
             return False
-        if not any(map(str.isdigit, label)) and not match["colon"]:
+        named = match["colon"] or (len(label) == 1 and "//" in line)
+        if not any(map(str.isdigit, label)) and not named:
             return False
         if match["colon"] and not any(map(str.isdigit, label)) and "//" not in line:
             return False

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from .inline import _DEST, _TEXT
+from .inline import LINK_TARGET, LINK_TEXT
 from .text import squeeze
 from .urls import ARXIV, BARE_URL, DOI, Address, address, encode_blanks, find_arxiv, find_doi, trim_url
 
 _URL = re.compile(BARE_URL, re.IGNORECASE)
-_LINK = re.compile(rf"(?<!!)\[({_TEXT})\]\(({_DEST})\)", re.DOTALL)
+_LINK = re.compile(rf"(?<!!)\[({LINK_TEXT})\]\(({LINK_TARGET})\)", re.DOTALL)
 _HREF = re.compile(r"<a\s[^<>]{0,2000}?href\s*=\s*[\"']?([^\"'<>\s]+)[^<>]{0,2000}>([^<]{0,400})</a>", re.IGNORECASE)
 _ANGLE = re.compile(r"<((?:https?://|www\.)[^<>\n]{1,4000})>", re.IGNORECASE)
 TARGET = re.compile(rf"https?://|www\.|{DOI}|{ARXIV}", re.IGNORECASE)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from unicodedata import numeric
 
-from .labels import RINGS, parse_numbers
+from .labels import RINGS, SHORT_KEY, parse_numbers
 from .urls import ARXIV, BARE_URL, DOI, trim_url
 from .zones import RAISED, Range
 
@@ -58,9 +58,9 @@ class Token:
     """What stands beside each number in the brackets: ``[1: Title]``, ``[2, a.org]``."""
 
 
-_TEXT = r"(?:[^\[\]\\]|\\.|\[(?:[^\[\]\\]|\\.)*+\])*+"
-_DEST = r"(?:[^()\\]|\\.|\((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*+\))*+\))*+"
-_ALWAYS = r"\[【［〔<¹²³⁰⁴-⁹" + RINGS
+LINK_TEXT = r"(?:[^\[\]\\]|\\.|\[(?:[^\[\]\\]|\\.)*+\])*+"
+LINK_TARGET = r"(?:[^()\\]|\\.|\((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*+\))*+\))*+"
+_ALWAYS = r"\uea01\[【［〔<¹²³⁰⁴-⁹" + RINGS
 _TRIGGER = re.compile(
     rf"[{_ALWAYS}\\(（.:@$^※xX\ue200](?:(?<=[{_ALWAYS}])"
     r"|(?<=\.)(?:(?<=www\.)|(?<=10\.)(?=\d{4}))"
@@ -72,11 +72,11 @@ _TRIGGER = re.compile(
 )
 """Where something that may be a citation stands. The sign that is looked for is the rarest of it, ``:`` of ``https://``:
 one set of signs is searched for ten times as fast as a choice of words."""
-_LINK = re.compile(rf"\[({_TEXT})\]\(({_DEST})\)", re.DOTALL)
+_LINK = re.compile(rf"\[({LINK_TEXT})\]\(({LINK_TARGET})\)", re.DOTALL)
 _REFERENCE = re.compile(r"\[((?:[^\[\]\\\n]|\\.){1,300})\]\[([^\[\]\n]{0,60})\]")
-_LOOSE_LINK = re.compile(rf"\[({_TEXT})\]\((https?://[^\s<>]{{1,1000}}?)\)(?=[\s.,;:)\]!?。，；]|\Z)", re.DOTALL)
-_DOUBLE = re.compile(rf"\[\[[ ]?(\^?[^\[\]\n]{{1,60}}?)[ ]?\]\](?:\(({_DEST})\))?", re.DOTALL)
-_OUTER = re.compile(rf"\[\[([^\[\]\n]{{1,60}})\]\(({_DEST})\)\]", re.DOTALL)
+_LOOSE_LINK = re.compile(rf"\[({LINK_TEXT})\]\((https?://[^\s<>]{{1,1000}}?)\)(?=[\s.,;:)\]!?。，；]|\Z)", re.DOTALL)
+_DOUBLE = re.compile(rf"\[\[[ ]?(\^?[^\[\]\n]{{1,60}}?)[ ]?\]\](?:\(({LINK_TARGET})\))?", re.DOTALL)
+_OUTER = re.compile(rf"\[\[([^\[\]\n]{{1,60}})\]\(({LINK_TARGET})\)\]", re.DOTALL)
 _ESCAPED = re.compile(r"\\\[([^\[\]\\\n]{1,80})\\\]")
 _GROUP = re.compile(r"\[([^\[\]\n]{1,160})\]")
 _WIDE = re.compile(r"[【［〔\[]([^【】［］〔〕\[\]\n]{1,160})[】］〕]")
@@ -85,6 +85,10 @@ _ANCHOR = re.compile(
     r"<a\s[^<>]{0,2000}?href\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)'|([^\s\"'<>]+))[^<>]{0,2000}>([^<]{0,400})</a>",
     re.IGNORECASE,
 )
+_CITED = re.compile(
+    r"<cite\s+(?:index|id|ids|source)\s*=\s*[\"']([^\"'<>]{1,200})[\"']\s*>((?:(?!</?cite\b).){1,2000})</cite>",
+    re.DOTALL,
+)
 _OTHER_TAG = re.compile(r"<(?!a[\s>])[a-zA-Z][a-zA-Z0-9]{0,15}(?:\s[^<>]{0,4000})?>")
 _AUTO = re.compile(r"<((?:https?://|www\.)[^<>\n]{1,4000})>", re.IGNORECASE)
 _UNICODE_SUP = re.compile(r"[¹²³⁰⁴-⁹]+(?:[,˒ʼ'·⁻⁃–-][¹²³⁰⁴-⁹]+)*")
@@ -92,6 +96,8 @@ _PAREN = re.compile(r"[(（]\s?(\d{1,3}(?:\s?[,，、;；–—-]\s?\d{1,3})*)\s
 _NAMED = re.compile(r"[(（]([^()（）\[\]\n]{2,60})[)）]")
 _CARETS = re.compile(r"\^(\d{1,3}(?:\s?[,，、;；–-]\s?\d{1,3})*)\^")
 _CITE = re.compile(r"\ue200cite[^\ue201\n]{0,300}\ue201")
+_SHORT = re.compile("\uea01(\\d{1,3})\uea02")
+_TURN = re.compile(r"turn\d{1,3}[a-z]{3,12}\d{1,3}")
 _TURNS = re.compile(r"(?<!\w)cite(?:turn\d{1,3}[a-z]{3,12}\d{1,3})+")
 _LATEX = re.compile(r"\\[a-zA-Z]{0,7}cite[a-zA-Z]{0,8}\*?(?:\[[^\[\]\n]{0,60}\]){0,2}\{([^{}\n]{1,300})\}")
 _AT = re.compile(r"(?<![\w.@/])@([A-Za-z][\w:-]{2,40})")
@@ -207,6 +213,8 @@ def _token(text: str, at: int, end: int) -> tuple[Token | None, int]:
         return _paren(text, at, end)
     if char in "hHw":
         return _bare(text, at, end)
+    if char == "\uea01":
+        return _numbers(_SHORT.match(text, at, end), at)
     if char in "\ue200:":
         match = _OPAQUE[char].match(text, at, end)
         return (Token(Form.OPAQUE, at, match.end()), match.end()) if match else (None, at)
@@ -245,9 +253,13 @@ def _numbers(match: re.Match[str] | None, beyond: int) -> tuple[Token | None, in
         return Token(Form.NUMBER, at, match.end(), labels, plain=plain, foot=foot), match.end()
     if key := _KEY.fullmatch(body.strip()):
         return Token(Form.NUMBER, at, match.end(), (key[1],), plain=False, foot=True), match.end()
+    if named := _ARXIV_TOKEN.fullmatch(body) or _BARE.fullmatch(body):
+        target = f"https://arxiv.org/abs/{named[1]}" if named.re is _ARXIV_TOKEN else named.group()
+        return Token(Form.BARE, at, match.end(), target=target), match.end()
     if _KEYS.fullmatch(body):
         keys = tuple(k.strip() for k in re.split(r"[,;，；]", body))
-        return Token(Form.NUMBER, at, match.end(), keys), match.end()
+        sure = _TURN.fullmatch(keys[0]) is not None
+        return Token(Form.NUMBER, at, match.end(), keys, sure=sure), match.end()
     if "@" in body and _PANDOC.match(body):
         return Token(Form.NUMBER, at, match.end(), tuple(_PANDOC_KEY.findall(body)), plain=False), match.end()
     if (addressed := _ADDRESSED.fullmatch(body)) is not None:
@@ -307,12 +319,17 @@ def _bracket(text: str, at: int, end: int) -> tuple[Token | None, int]:
     if image:
         return None, reference.end() if reference else at
     token, stop = _numbers(_GROUP.match(text, at, end) or _WIDE.match(text, at, end), at)
-    if reference and (token is None or token.said or not (token.labels[0].isdigit() or token.foot)):
+    if reference and (token is None or token.said or not (token.labels[0].isdigit() or token.foot or _pair(reference))):
         return _reference(reference)
     return token, stop if token is None else token.end
 
 
-_NOTE = re.compile(rf"\[((?:[^\[\]\n]|\[{_TEXT}\]\({_DEST}\)){{1,400}})\]")
+def _pair(match: re.Match[str]) -> bool:
+    """Whether ``[S1][S2]`` are two marks and no link of one defined as the other."""
+    return SHORT_KEY.fullmatch(match[1]) is not None and SHORT_KEY.fullmatch(match[2]) is not None
+
+
+_NOTE = re.compile(rf"\[((?:[^\[\]\n]|\[{LINK_TEXT}\]\({LINK_TARGET}\)){{1,400}})\]")
 
 
 def _note(match: re.Match[str]) -> tuple[Token | None, int]:
@@ -379,6 +396,9 @@ def _tag(text: str, at: int, end: int) -> tuple[Token | None, int]:
         return Token(Form.BARE, at, match.end(), target=match[1]), match.end()
     if match := _SUP.match(text, at, end):
         return _sup(match)
+    if match := _CITED.match(text, at, end):
+        keys = tuple(dict.fromkeys(re.findall(r"[^\s,;-][^\s,;]*?(?=-\d+\b|[\s,;]|\Z)", match[1])))
+        return Token(Form.NUMBER, *match.span(), keys, keep=match.span(2), plain=False, sure=True), match.end()
     if match := _ANCHOR.match(text, at, end):
         return _link(match[4], match[1] or match[2] or match[3] or "", match.span(), match.span(4))
     other = _OTHER_TAG.match(text, at, end)

@@ -7,7 +7,7 @@ import re
 RINGS = "\u2460-\u2487\u24eb-\u24fe\u2776-\u2793\u3251-\u325f\u32b1-\u32bf"
 """Character class of numbers in circles or brackets of their own, for use inside ``[…]``."""
 _PREFIX = (
-    r"(?:(?:refs?|references?|sources?|src|citations?|cite|web(?:page)?|docs?|document"
+    r"(?:(?:refs?|references?|sources?|src|papers?|citations?|cite|web(?:page)?|docs?|document"
     r"|(?:search[ _])?results?|search|see|cf|vgl|см"
     r"|来源|來源|参考|參考|文献|引用|注|出典|出处|출처|quelle|fuente|fonte|источник)"
     r"\.?\s*[:：#]?\s*)?"
@@ -22,8 +22,16 @@ _NUMBERS = re.compile(rf"\s*{_ONE}{_LOCATOR}(?:(?:{_SEPARATOR}){_ONE}{_LOCATOR})
 _DIGIT = re.compile(r"\d")
 _ITEM = re.compile(r"(\d{1,4})\^?(?:\s?[-–—~～‐‑−至到]\s?\^?(\d{1,4}))?")
 _STRIP_LOCATOR = re.compile(_LOCATOR.removesuffix("?") + r"(?=\s*(?:[,，;；]|\Z))", re.IGNORECASE)
+SHORT_KEY = re.compile(r"[A-Za-z]{1,12}[-_:]?\d{1,4}")
+"""``S1``, ``web:3``."""
 LARGEST_RANGE = 200
 """Numbers; a longer range such as ``[1-500]`` is no citation."""
+
+
+def plain_label(label: str) -> str:
+    """The label of an entry as marks are read: ``web:1`` and ``#1`` are 1, as ``[web:1]`` and ``[#1]`` are."""
+    numbers = None if label.isdecimal() else parse_numbers(label)
+    return numbers[0] if numbers and len(numbers) == 1 else label
 
 
 def parse_numbers(body: str) -> tuple[str, ...] | None:

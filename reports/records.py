@@ -17,7 +17,7 @@ from typing import Any
 
 from ..errors import InputError
 from .data import Source, SourceKind
-from .inline import _DEST, _TEXT
+from .inline import LINK_TARGET, LINK_TEXT
 from .text import scalar_json, squeeze
 from .urls import BARE_URL, host_of, normalise_url, trim_url
 
@@ -216,7 +216,7 @@ def _prompt_of(value: Any) -> str | None:
     return None
 
 
-_ENTRY = re.compile(rf"\[({_TEXT})\]\(({_DEST})\)", re.DOTALL)
+_ENTRY = re.compile(rf"\[({LINK_TEXT})\]\(({LINK_TARGET})\)", re.DOTALL)
 _URL = re.compile(BARE_URL)
 _UNUSED = re.compile(r"Sources read but not used in the report")
 

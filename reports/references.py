@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import re
 from collections.abc import Iterable, Iterator
@@ -10,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from .blocks import Block, heading_title, label_block, lines_of
 from .data import SegmentKind
 from .entries import TARGET, TRIM, Entry, has_target, read_entry, target_of, wraps
+from .inline import LINK_TARGET
+from .labels import plain_label
 from .text import squeeze
 from .titles import is_reference_title
 
@@ -57,6 +60,8 @@ def find_references(text: str, blocks: list[Block]) -> tuple[list[Block], list[R
     _bibliographies(text, out, lists)
     _definitions(text, out, lists)
     _unheaded(text, out, lists)
+    if not lists:
+        _linked_tail(text, out, lists)
     lists.sort(key=lambda found: found.start)
     return out, lists
 
@@ -230,7 +235,20 @@ def _entries(text: str, parts: list[Block]) -> tuple[list[Block], list[Entry]]:
         block.kind = SegmentKind.REFERENCES
     entries = [_entry(text, group) for group in groups]
     _renumber(entries, groups)
-    return out, _keyed(text, entries)
+    return out, _keyed(text, [one for entry in entries for one in _shared(entry)])
+
+
+_MORE = re.compile(r"\s*(?:\\?\[\d{1,4}\\?\][ \t]*)+")
+
+
+def _shared(entry: Entry) -> list[Entry]:
+    """An entry under several numbers, ``[1] [2] Title``: one for each."""
+    more = _MORE.match(entry.text) if entry.label is not None and entry.label.isdecimal() else None
+    if more is None or more.end() == len(entry.text):
+        return [entry]
+    title = (entry.title or "")[len(squeeze(more.group()).rstrip("]")) :].lstrip("] ") or None
+    labels = [entry.label, *re.findall(r"\d+", more.group())]
+    return [dataclasses.replace(entry, label=label, title=title) for label in labels]
 
 
 _KEY = re.compile(
@@ -292,13 +310,18 @@ def _renumber(entries: list[Entry], groups: list[list[Block]]) -> None:
             entry.label = str(i)
 
 
+_ROW_KEY = re.compile(r"[A-Za-z][A-Za-z.:_-]{0,24}\d[\w.:-]{0,24}")
+"""``S1``, ``SRC-2024-01``: the first cell of a row."""
+
+
 def _entry(text: str, group: list[Block]) -> Entry:
     first = group[0]
-    label = first.label if first.style != "bullet" else None
+    label = plain_label(first.label) if first.label is not None and first.style != "bullet" else None
     start, body, end = first.start, first.body, group[-1].end
     if label is None and first.header:
         cells = text[body:end].strip().strip("|").split("|")
-        label = cells[0].strip(" []*") if cells[0].strip(" []*").isdecimal() else None
+        label = cells[0].strip(" []*`")
+        label = label if label.isdecimal() or _ROW_KEY.fullmatch(label) else None
     while text[start].isspace():
         start += 1
     entry = read_entry(text, start, body, end, label)
@@ -369,6 +392,43 @@ def _unheaded(text: str, blocks: list[Block], lists: list[RefList]) -> None:
             _make_list(text, run, lists)
 
 
+_LINKED = re.compile(rf"\s*\[\s?\\?\[?(\d{{1,4}})\\?\]?\s?\]\(({LINK_TARGET})\)")
+_ADDRESS_LINE = re.compile(r"\s*<?https?://\S+>?\s*")
+
+
+def _linked_tail(text: str, blocks: list[Block], lists: list[RefList]) -> None:
+    """A tail of the marks once more, each or several with a title, and their address on a line of its own:
+    ``[[1]](url) [[2]](url) Title``."""
+    at, found = len(blocks), []
+    while at and blocks[at - 1].kind is SegmentKind.PARAGRAPH:
+        body, end = blocks[at - 1].body, blocks[at - 1].end
+        links, rest = _links_before(text, body, end)
+        if not (links and len(rest) < 200) and not _ADDRESS_LINE.fullmatch(text, body, end):
+            break
+        at -= 1
+        found = [*links, *found]
+    numbers = [int(match[1]) for match, _ in found]
+    if len(found) < 2 or numbers != list(range(1, len(found) + 1)):
+        return
+    entries = []
+    for match, title in found:
+        entries.append(read_entry(text, match.start(1), match.start(), match.end(), match[1]))
+        entries[-1].title = title or None
+    for block in blocks[at:]:
+        block.kind = SegmentKind.REFERENCES
+    lists.append(RefList(entries))
+
+
+def _links_before(text: str, at: int, end: int) -> tuple[list[tuple[re.Match[str], str]], str]:
+    """The linked numbers that a paragraph begins with, each with the title behind them, and the title."""
+    links = []
+    while (match := _LINKED.match(text, at, end)) is not None:
+        links.append(match)
+        at = match.end()
+    title = squeeze(text[at:end])
+    return [(match, title) for match in links], title
+
+
 def _first(text: str, block: Block) -> int:
     at = block.start
     while text[at].isspace():
@@ -395,7 +455,7 @@ def _only_link(text: str, block: Block, styles: set[str]) -> bool:
 def _make_list(text: str, run: list[Block], lists: list[RefList]) -> None:
     for block in run:
         block.kind = SegmentKind.REFERENCES
-    lists.append(RefList([_entry(text, [block]) for block in run]))
+    lists.append(RefList([one for block in run for one in _shared(_entry(text, [block]))]))
 
 
 def _runs(blocks: list[Block]) -> Iterator[list[Block]]:

@@ -39,7 +39,8 @@ _CORE = word_set(
 _AROUND = word_set(
     """key main primary secondary selected full complete list of all cited consulted used and the further reading
     additional data web online official report this for in works notes research supporting supplementary materials
-    external internet academic news s amp & urls with documents evidence appendix annex section inline numbered works"""
+    external internet academic news s amp & urls with documents evidence appendix annex section inline numbered works
+    register index table log ledger inventory catalogue catalog directory overview"""
 )
 _NUMBERING = re.compile(
     r"\A(?:(?:\d{1,3}|[ivxlc]{1,6}|[a-z]|[一二三四五六七八九十百]{1,4})(?:[.)、．:：]|(?=\s))\s*)+", re.IGNORECASE
