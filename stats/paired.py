@@ -1,17 +1,19 @@
 """Comparing two or more systems on the same tasks: differences, tests, what could have been seen, ranks.
 
 Values are one number a task, in the same order of tasks for all that are compared. Import from here and not from
-``stats``: this module needs numpy and scipy, and evaluators do not.
+``stats``: this module needs numpy, and for some of it scipy; evaluators need neither.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import NormalDist
 
 import numpy as np
 
 from ..core import Frozen
+from . import student
 from .data import Estimate
 from .resampling import DRAWS, EXACT, FLIPS, resampled_counts, sign_patterns
 
@@ -88,9 +90,7 @@ def mean_interval(values: Sequence[float], *, seed: int = 0, draws: int = DRAWS)
 
 def expanded_tail(n: int, alpha: float = ALPHA) -> float:
     """Which quantile of the resamples is the lower end of an expanded percentile interval of ``n`` values."""
-    from scipy import special  # of the same figures as scipy.stats, which takes half a second longer to load
-
-    return float(special.ndtr(-math.sqrt(n / (n - 1)) * special.stdtrit(n - 1, 1 - alpha / 2)))
+    return NormalDist().cdf(-math.sqrt(n / (n - 1)) * student.quantile(1 - alpha / 2, n - 1))
 
 
 def sign_flip_p(gaps: Sequence[float], *, seed: int = 0) -> float:
