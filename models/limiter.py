@@ -1,4 +1,4 @@
-"""How many calls run at once at one endpoint: half when the endpoint says stop, more again while it goes well."""
+"""How many calls run at once at one endpoint: more while it goes well, half when the endpoint says stop."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from heapq import heappop, heappush
 from itertools import count
 from time import monotonic
 
+FIRST = 8
+"""Calls that an endpoint gets at once from the start; or half of the most, where that is more."""
 COOL_DOWN_S = 5.0
 
 Urgency = tuple[int, ...]
@@ -37,15 +39,15 @@ def current_urgency() -> Urgency:
 class Limiter:
     """Additive increase, multiplicative decrease. Shared by all who call one endpoint with one key; one event loop.
 
-    It begins with all that were asked for: an endpoint that takes fewer says so in its first second, at the price of
-    calls that are sent again, while a slow start costs every run the time of a few calls.
+    Until the endpoint says stop for the first time, each success opens a slot (twice as many a round), so that a run
+    reaches its speed in seconds.
     """
 
     def __init__(self, most: int) -> None:
         if most < 1:
             raise ValueError("at least one call must be allowed")
         self.most = most
-        self.allowed = float(most)
+        self.allowed = float(min(most, max(FIRST, most // 2)))
         self.running = 0
         self._waiting: list[tuple[Urgency, int, asyncio.Future[None]]] = []
         self._numbers = count()
@@ -76,8 +78,9 @@ class Limiter:
             raise  # else its place in the queue is passed over
 
     def went_well(self) -> None:
-        """A call succeeded: after a "too many", one more slot a round of them."""
-        self.allowed = min(float(self.most), self.allowed + 1.0 / self.allowed)
+        """A call succeeded: one more slot, and after the first "too many" one more a round of them."""
+        step = 1.0 if self._lowered == float("-inf") else 1.0 / self.allowed
+        self.allowed = min(float(self.most), self.allowed + step)
         self._wake()
 
     def too_many(self) -> None:
