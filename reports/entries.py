@@ -112,7 +112,7 @@ def _whole(piece: str, match: re.Match[str]) -> tuple[str, tuple[int, int], None
     return trimmed, (start, end), None
 
 
-_TITLE_NOISE = re.compile(r"[*_`]+|\[\s*\]|\(\s*\)|<[^<>]{0,200}>|\\(?:url|href)\b|\{\s*\}")
+_TITLE_NOISE = re.compile(r"\n[ \t]*>|[*_`]+|\[\s*\]|\(\s*\)|<[^<>]{0,200}>|\\(?:url|href)\b|\{\s*\}")
 
 
 def _title(text: str) -> str:

@@ -20,7 +20,7 @@ _MORE = r"\d{1,3}(?:,\s?\d{1,3})*+"
 _SURE = re.compile(
     r"(?:(?<=[^\W\d_][^\W\d_][.,;:!?])|(?<=\b(?:19|20)\d\d\.)(?=\d{1,3}\s[A-Z])|(?<=[)\]”\"’%][.,;:!?])"
     rf"|(?<=[。！？；，”）])){_MORE}(?=\s|\Z|[。，；])"
-    rf"|(?<=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af”）%]\s){_MORE}(?=[。，；！？])"
+    rf"|(?<=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af”）)%]\s){_MORE}(?=[。，；！？])"
 )
 """Directly behind punctuation, or in Chinese and Japanese between a blank and punctuation."""
 _LOOSE = re.compile(

@@ -58,6 +58,7 @@ _STOP = r".,;:。，；：、！？!?)）”」|"
 _RING_AFTER = re.compile(rf"\s?(?:[{_STOP}]|\Z|[{RINGS}](?=[{_STOP}{RINGS}]|\s*\Z))")
 _YEAR_END = re.compile(r"(?<![\d.,])(?:19|20)\d\d\Z")
 _SUPERSCRIPT_END = re.compile("(?<=[¹²³⁰⁴-⁹])[ ,]{1,2}\\Z")
+_SUP_BEFORE = re.compile(r"(?:<sup>[^<>]{1,20}</sup>[\s,]?)+\Z")
 _FORMULA = re.compile(r"[=≈∝<>]\s?\w{1,4}\Z")
 _CLAUSE_END = re.compile(r"\s?(?:[.,;:。，；：、！？!?)）|]|\Z|[(（]\d)")
 _WORD_BEFORE = re.compile(r"[^\W_]|[.。,，;；:：!?！？\"”’)）%]")
@@ -187,7 +188,7 @@ class Judge:
     def _superscript(self, token: Token) -> bool:
         if not token.labels or not self.book.numbered:
             return False
-        before = self.text[max(0, token.start - 12) : token.start]
+        before = _SUP_BEFORE.sub("", self.text[max(0, token.start - 60) : token.start])[-12:]
         if before[-1:] in (" ", ","):
             before = _SUPERSCRIPT_END.sub("", before) if token.plain else before.rstrip(" ")
         power = (_UNIT_WORD.search(before) and not _YEAR_END.search(before)) or _FORMULA.search(before)

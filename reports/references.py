@@ -81,7 +81,7 @@ def _region_end(blocks: list[Block], at: int, level: int) -> int:
 
 def _lines(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
     """Blocks of a region; a paragraph whose lines are entries of their own is split."""
-    for block in blocks:
+    for block in _unquoted(blocks):
         if block.style == "bracket":
             yield from _run_on(text, block)
             continue
@@ -89,6 +89,20 @@ def _lines(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
             yield block
             continue
         yield from _split(text, block)
+
+
+def _unquoted(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Entries with the lines behind them that a converter has written as quotations (``1. One`` / ``   > url``)."""
+    last: Block | None = None
+    for block in blocks:
+        if last is not None and block.kind is SegmentKind.QUOTE and not block.gap and last.label is not None:
+            last = replace(last, end=block.end, target=None)
+            continue
+        if last is not None:
+            yield last
+        last = block
+    if last is not None:
+        yield last
 
 
 _LEAD = re.compile(r"[:：][*_ \t]*(?=(?:\\?\[\^?\d{1,4}\\?\]|【\d{1,4}】)[:：]?(?!\())")

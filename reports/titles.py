@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 
-from .text import word_set
+from .text import has_cjk, word_set
 
 _STRONG = """
 references|notes|reference|reference list|list of references|bibliography|works cited|literature cited|citations
@@ -29,17 +29,27 @@ references|notes|reference|reference list|list of references|bibliography|works 
 |использованные источники|библиография|джерела|література|посилання|список джерел|kaynaklar|kaynakça|referanslar
 |dipnotlar|المراجع|المصادر|مراجع|مصادر|المصادر والمراجع|מקורות|ביבליוגרפיה|منابع|संदर्भ|स्रोत|সূত্র|πηγές
 |αναφορές|βιβλιογραφία|források|hivatkozások|irodalom|surse|referințe|bibliografie|tài liệu tham khảo|nguồn
-|nguồn tham khảo|referensi|daftar pustaka|sumber|rujukan|อ้างอิง|แหล่งที่มา|แหล่งอ้างอิง|เอกสารอ้างอิง"""
+|nguồn tham khảo|referensi|daftar pustaka|sumber|rujukan|อ้างอิง|แหล่งที่มา|แหล่งอ้างอิง|เอกสารอ้างอิง|geciteerd werk
+|cytowane prace|citerade verk|citerede værker|siterte verk|lainatut teokset|lähdeluettelo|citovaná díla|citované diela
+|idézett művek|lucrări citate|цитовані джерела|цитированные работы|nguồn trích dẫn|karya yang dikutip
+|alıntılanan çalışmalar|obres citades|citirani radovi|ผลงานที่อ้างอิง|उद्धृत कार्य|έργα που αναφέρονται|œuvres citées|zitierte werke
+|المراجع المستشهد بها|الأعمال المقتبسة|מקורות מצוטטים|参考にした資料|参考元|인용된 저작물|인용 자료|weiterführende links
+|further reading|liens|enlaces|collegamenti|verweise"""
 
 _NAMES = frozenset(name for name in _STRONG.replace("\n", "").casefold().split("|") if name)
 _CORE = word_set(
     """references reference sources source bibliography citations citation links link urls literature footnotes
-    endnotes"""
+    endnotes quellen referenzen nachweise belege verweise fuentes referencias bibliografía enlaces références fontes
+    referências bibliografia fonti riferimenti bronnen referenties źródła källor kilder lähteet источники литература
+    ссылки джерела"""
 )
 _AROUND = word_set(
     """key main primary secondary selected full complete list of all cited consulted used and the further reading
     additional data web online official report this for in works notes research supporting supplementary materials
     external internet academic news s amp & urls with documents evidence appendix annex section inline numbered works
+    zitierte verwendete genutzte weitere wichtigste wichtige und citadas citados consultadas utilizadas principales
+    adicionales y utilisées consultées citées principales complémentaires et des usadas e citate consultate utilizzate
+    geraadpleegde gebruikte en cytowane wykorzystane i использованные использованная цитируемые и список основные
     register index table log ledger inventory catalogue catalog directory overview"""
 )
 _NUMBERING = re.compile(
@@ -79,20 +89,26 @@ def without_tags(title: str) -> str:
     return _TAGS.sub(" ", title) if "<" in title else title
 
 
+_LISTED = re.compile(r"(?:一覧|リスト|列表|清单|清單|\s?목록)\Z")
+"""What says only that it is a list."""
+
+
 def _named(name: str) -> bool:
-    name = " ".join(name.casefold().split())
+    name = _LISTED.sub("", " ".join(name.casefold().split()))
     if not name:
         return False
     if name in _NAMES or _NUMBERING.sub("", name, count=1).strip() in _NAMES:
         return True
     name = _NUMBERING.sub("", name, count=1).strip()
     parts = [
-        p.strip() for p in re.split(r"\s*[/&+、]\s*| and | und | et | y | e | 与 | 和 |与|和|及", name) if p.strip()
+        p.strip()
+        for p in re.split(r"\s*[/&+、・]\s*| and | und | et | y | e | en | и | 与 | 和 | 및 |与|和|及", name)
+        if p.strip()
     ]
     if len(parts) > 1 and all(p in _NAMES for p in parts):
         return True
     found = _WORDS.findall(name)
-    cjk, latin = [w for w in found if not w.isascii()], [w for w in found if w.isascii()]
+    cjk, latin = [w for w in found if has_cjk(w)], [w for w in found if not has_cjk(w)]
     if cjk and latin:
         return " ".join(cjk) in _NAMES and (" ".join(latin) in _NAMES or bool(_CORE.intersection(latin)))
     return len(found) <= 7 and bool(_CORE.intersection(found)) and all(w in _CORE or w in _AROUND for w in found)
