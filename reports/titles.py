@@ -32,9 +32,9 @@ references|notes|reference|reference list|list of references|bibliography|works 
 |nguồn tham khảo|referensi|daftar pustaka|sumber|rujukan|อ้างอิง|แหล่งที่มา|แหล่งอ้างอิง|เอกสารอ้างอิง|geciteerd werk
 |cytowane prace|citerade verk|citerede værker|siterte verk|lainatut teokset|lähdeluettelo|citovaná díla|citované diela
 |idézett művek|lucrări citate|цитовані джерела|цитированные работы|nguồn trích dẫn|karya yang dikutip
-|alıntılanan çalışmalar|obres citades|citirani radovi|ผลงานที่อ้างอิง|उद्धृत कार्य|έργα που αναφέρονται|œuvres citées|zitierte werke
+|alıntılanan çalışmalar|obres citades|citirani radovi|ผลงานที่อ้างอิง|उद्धृत कार्य|έργα που αναφέρονται|œuvres citées
 |المراجع المستشهد بها|الأعمال المقتبسة|מקורות מצוטטים|参考にした資料|参考元|인용된 저작물|인용 자료|weiterführende links
-|further reading|liens|enlaces|collegamenti|verweise"""
+|further reading|zitierte werke|liens|enlaces|collegamenti|verweise"""
 
 _NAMES = frozenset(name for name in _STRONG.replace("\n", "").casefold().split("|") if name)
 _CORE = word_set(
