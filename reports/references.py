@@ -413,7 +413,8 @@ _ADDRESS_LINE = re.compile(r"\s*<?https?://\S+>?\s*")
 def _linked_tail(text: str, blocks: list[Block], lists: list[RefList]) -> None:
     """A tail of the marks once more, each or several with a title, and their address on a line of its own:
     ``[[1]](url) [[2]](url) Title``."""
-    at, found = len(blocks), []
+    at = len(blocks)
+    found: list[tuple[re.Match[str], str]] = []
     while at and blocks[at - 1].kind is SegmentKind.PARAGRAPH:
         body, end = blocks[at - 1].body, blocks[at - 1].end
         links, rest = _links_before(text, body, end)
