@@ -56,6 +56,9 @@ _CHATGPT = re.compile(
     r"|Analyzed)[^\n]{0,120}\n+)*",
     re.DOTALL,
 )
+_SPEAKER = re.compile(
+    r"^[ \t]*(?:(?P<user>You said|User)|ChatGPT said|ChatGPT|Assistant)[ \t]*:[ \t]*\n+", re.MULTILINE
+)
 _PANEL = re.compile(r"\s*(?:Research completed in|Thought for|Reasoned for|Worked for)[^\n]{0,120}\n+")
 _THINK = re.compile(
     r"<(think|thinking|reasoning|scratchpad|analysis|tool_call|tool_response|function_calls"
@@ -181,7 +184,7 @@ def _stretches(text: str) -> list[Stretch]:
         found += [(start, end, "hidden_text") for start, end in hidden_elements(text)]
     head = list(_head(text, at))
     found += head
-    at = max([at, *(end for _, end, rule in head if rule != "chat_label")])
+    at = max([at, *(end for _, end, rule in head if rule not in ("chat_label", "chat_footer"))])
     found += _thinking(text, at)
     found += _wrapper(text, at)
     found += _notes(text, at)
@@ -213,11 +216,30 @@ def _head(text: str, at: int) -> Iterator[Stretch]:
         yield at, end, "chat_header"
         yield from ((m.start(), m.end(), "chat_label") for m in _GEMINI_LABEL.finditer(text, end))
         return
-    if (match := _CHATGPT.match(text, at, at + 50_000)) or (match := _PANEL.match(text, at)):
+    if match := _CHATGPT.match(text, at, at + 50_000):
+        start, end = _longest_turn(text, match.end())
+        start = panel.end() if (panel := _PANEL.match(text, start)) else start
+        yield at, start, "chat_header"
+        if end < len(text):
+            yield end, len(text), "chat_footer"
+        at = start
+    elif match := _PANEL.match(text, at):
         yield at, match.end(), "chat_header"
         at = match.end()
     if (match := _PREAMBLE.match(text, at, at + 2000)) and match.end() < len(text.rstrip()):
         yield at, match.end(), "preamble"
+
+
+def _longest_turn(text: str, at: int) -> tuple[int, int]:
+    """Of a conversation whose first answer begins at ``at``: where the longest answer begins and ends."""
+    starts, ends = [at], []
+    for match in _SPEAKER.finditer(text, at):
+        if match["user"] and len(ends) < len(starts):
+            ends.append(match.start())
+        elif not match["user"] and len(ends) == len(starts):
+            starts.append(match.end())
+    ends += [len(text)] * (len(starts) - len(ends))
+    return max(zip(starts, ends, strict=True), key=lambda turn: turn[1] - turn[0])
 
 
 def _gemini_end(text: str, at: int) -> int | None:

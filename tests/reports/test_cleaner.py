@@ -45,6 +45,11 @@ CUT = [
         "You said:\nHow did it grow?\nChatGPT said:\nResearch completed in 7m · 23 sources\n\n" + BODY,
         BODY,
     ),
+    (
+        "chat_header",
+        "User:\n\nHow?\n\nChatGPT:\n\nSince when?\n\nUser:\n\nSince 2020.\n\nChatGPT:\n\nReasoned for 8s\n\n" + BODY,
+        BODY,
+    ),
     ("chat_footer", BODY + "\n\nChatGPT can make mistakes. Check important info.\n", BODY.rstrip("\n") + "\n"),
 ]
 
@@ -115,3 +120,11 @@ def test_the_header_of_a_log():
 )
 def test_notes(paragraph, note):
     assert is_note(paragraph) is note
+
+
+def test_the_longest_answer_of_a_conversation_is_the_report() -> None:
+    text = f"User:\nHow?\nChatGPT:\nSince when?\nUser:\nEver.\nChatGPT:\n{BODY}\nUser:\nThanks.\nChatGPT:\nWelcome.\n"
+    report = read_report(text, id="r")
+    assert report.text.strip() == BODY.strip()
+    assert [cut.rule for cut in report.cuts] == ["chat_header", "chat_footer"]
+    assert uncut(report) == text
