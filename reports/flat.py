@@ -18,7 +18,7 @@ from .zones import Range
 
 _MORE = r"\d{1,3}(?:,\s?\d{1,3})*+"
 _SURE = re.compile(
-    r"(?:(?<=[^\W\d_][^\W\d_][.,;:!?])|(?<=\b(?:19|20)\d\d\.)(?=\d{1,3}\s[A-Z])|(?<=[)\]”\"’%][.,;:!?])"
+    r"(?:(?<=[^\W\d_][^\W\d_][.,;:!?])|(?<=\b(?:19|20)\d\d\.)(?=\d{1,3}\s[A-Z])|(?<=[)\]”\"’%`*][.,;:!?])"
     rf"|(?<=[。！？；，”）])){_MORE}(?=\s|\Z|[。，；])"
     rf"|(?<=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af”）)%]\s){_MORE}(?=[。，；！？])"
 )
@@ -27,9 +27,11 @@ _LOOSE = re.compile(
     rf"(?:(?<=[^\W\d_\u3040-\uffff]{{3}})|(?<=[)\]”\"’%*]))(?P<glued>{_MORE})(?=[.,;:!?)”|。，；：](?!\d)|\s|\Z)"
     rf"|(?P<figure>(?<=\b(?:19|20)\d\d)\d{{1,2}}(?=[.,;:](?!\d))|(?:(?<=\d\.\d\.)|(?<=\d\.\d\d\.)){_MORE}(?=\s[A-Z“\"]))"
     rf"|(?:(?<=[^\W\d_]{{2}}[ ])|(?<=[)”\"’%*][ ]))(?P<apart>{_MORE})(?=\s?[.,;:!?)|。，；：](?!\d)|\s*\Z)"
+    rf"|(?<=[)”][ ])(?P<aside>{_MORE})(?=[ ][a-z])"
 )
 """Directly behind a word or figure (``in 20243, …``), or behind a word and a blank before punctuation: quantities and
-names look the same."""
+names look the same. ``aside``: behind a bracket within a sentence; taken, as at the end of a table's cell, where numbers
+that are sure name three fifths of the list."""
 _WORD = re.compile(r"[^\W_]+\Z")
 _COUNTS = word_set(
     """phase phases grade step steps type level section sections chapter chapters figure figures fig
@@ -64,10 +66,23 @@ def with_flat(
         sure = set()
     glued = _proven(book, rows, sure, "glued") if size > 1 else set()
     apart = _proven(book, rows, sure, "apart") if size > 1 else set()
-    kinds = {kind for kind, labels in (("", sure), ("glued", glued), ("apart", apart)) if labels}
+    aside = len(sure) * 5 >= size * 3 > 3
+    kinds = {kind for kind, proven in (("", sure), ("glued", glued), ("apart", apart), ("aside", aside)) if proven}
     if not kinds:
         return found
-    return [_merged(old, [t for t in row if t.text in kinds]) for old, row in zip(found, rows, strict=True)]
+    rows = [[t for t in row if t.text in kinds or (aside and _ends_cell(text, t))] for row in rows]
+    return [_merged(old, row) for old, row in zip(found, rows, strict=True)]
+
+
+def _ends_cell(text: str, token: Token) -> bool:
+    """Whether nothing but the end of a table's cell follows, behind a word in small letters."""
+    word = _WORD.search(text[max(0, token.start - 30) : token.start].rstrip(" "))
+    return (
+        text[token.end : token.end + 2].strip() == "|"
+        and word is not None
+        and len(word.group()) > 3
+        and word.group().islower()
+    )
 
 
 def _merged(old: list[Token], new: list[Token]) -> list[Token]:
