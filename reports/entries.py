@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 from .inline import LINK_TARGET, LINK_TEXT
 from .text import squeeze
-from .urls import ARXIV, BARE_URL, DOI, Address, address, encode_blanks, find_arxiv, find_doi, trim_url
+from .urls import ARXIV, BARE_URL, DOI, PMID, Address, address, encode_blanks, find_arxiv, find_doi, pubmed, trim_url
 
 _URL = re.compile(BARE_URL, re.IGNORECASE)
 _LINK = re.compile(rf"(?<!!)\[({LINK_TEXT})\]\(({LINK_TARGET})\)", re.DOTALL)
 _HREF = re.compile(r"<a\s[^<>]{0,2000}?href\s*=\s*[\"']?([^\"'<>\s]+)[^<>]{0,2000}>([^<]{0,400})</a>", re.IGNORECASE)
 _ANGLE = re.compile(r"<((?:https?://|www\.)[^<>\n]{1,4000})>", re.IGNORECASE)
-TARGET = re.compile(rf"https?://|www\.|{DOI}|{ARXIV}", re.IGNORECASE)
+TARGET = re.compile(rf"https?://|www\.|{DOI}|{ARXIV}|{PMID}", re.IGNORECASE)
+_RECORD = re.compile(PMID)
 _WRAPPED = re.compile(r"[ \t]*\r?\n[ \t]*([^\s<>\"\[\]]+)[ \t]*(?=\r?\n|\Z)")
 _URL_END = "-/_=&?%+~."
 _URL_REST = re.compile(r"[/=%&?]|\w-\w|\.(?:html?|pdf|php|aspx?|xlsx?|docx?)\b", re.IGNORECASE)
@@ -63,6 +64,8 @@ def read_entry(text: str, start: int, body: int, end: int, label: str | None) ->
     rest = piece if span is None else f"{piece[: span[0]]} {piece[span[1] :]}" if title is None else title
     entry.title = _title(rest) or None
     entry.doi, entry.arxiv = find_doi(piece), find_arxiv(piece)
+    if not (raw or entry.doi or entry.arxiv) and (record := _RECORD.search(piece)) is not None:
+        entry.raw, entry.address = record.group(), address(pubmed(record[1]))
     return entry
 
 
@@ -127,7 +130,7 @@ def wraps(text: str, end: int, stop: int) -> bool:
     return match is not None and text[end - 1] in _URL_END and bool(_URL_REST.search(match[1]))
 
 
-_SIGNS = ("http", "www.", "10.", "arxiv")
+_SIGNS = ("http", "www.", "10.", "arxiv", "pmid")
 
 
 def has_target(piece: str) -> bool:

@@ -30,8 +30,8 @@ _LOOSE = re.compile(
     rf"|(?<=[)”][ ])(?P<aside>{_MORE})(?=[ ][a-z])"
 )
 """Directly behind a word or figure (``in 20243, …``), or behind a word and a blank before punctuation: quantities and
-names look the same. ``aside``: behind a bracket within a sentence; taken, as at the end of a table's cell, where numbers
-that are sure name three fifths of the list."""
+names look the same. ``aside``: behind a bracket within a sentence; taken, as at the end of a table's cell, where
+numbers that are sure name three fifths of the list."""
 _WORD = re.compile(r"[^\W_]+\Z")
 _COUNTS = word_set(
     """phase phases grade step steps type level section sections chapter chapters figure figures fig

@@ -10,7 +10,7 @@ from enum import Enum
 from unicodedata import numeric
 
 from .labels import RINGS, SHORT_KEY, parse_numbers
-from .urls import ARXIV, BARE_URL, DOI, trim_url
+from .urls import ARXIV, BARE_URL, DOI, PMID, pubmed, trim_url
 from .zones import RAISED, Range
 
 
@@ -64,7 +64,7 @@ _ALWAYS = r"\uea01\[【［〔<¹²³⁰⁴-⁹" + RINGS
 _TRIGGER = re.compile(
     rf"[{_ALWAYS}\\(（.:@$^※xX\ue200](?:(?<=[{_ALWAYS}])"
     r"|(?<=\.)(?:(?<=www\.)|(?<=10\.)(?=\d{4}))"
-    r"|(?<=:)(?:(?=//)(?:(?<=https:)|(?<=http:)|(?<=HTTPS:)|(?<=HTTP:))|(?<=doi:)|(?<=DOI:)|(?=contentReference\[))"
+    r"|(?<=:)(?:(?=//)(?:(?<=https:)|(?<=http:)|(?<=HTTPS:)|(?<=HTTP:))|(?<=doi:)|(?<=DOI:)|(?<=PMID:)(?=\s?\d{4})|(?=contentReference\[))"
     r"|(?<=[(（])(?=\d|[SsRrCc来來参參文引注出출](?:ources?|ef|ites?|itations?|源|考|献|用|处|\s?\d|처))"
     r"|(?<=\()(?=see )"
     r"|(?<=\\)(?=\[|[a-zA-Z]{0,7}cite|textsup)|(?<=\^)(?=\d)|(?<=@)(?=[A-Za-z])|(?<=\$)(?=\s?(?:\{\})?\^)|(?<=※)(?=\s?\d)"
@@ -107,6 +107,7 @@ _CONTENT = re.compile(r":contentReference\[oaicite:\d+\](?:\{index=\d+\})?")
 _BARE = re.compile(BARE_URL, re.IGNORECASE)
 _DOI_TOKEN = re.compile(rf"(?:doi:\s?)?{DOI}", re.IGNORECASE)
 _ARXIV_TOKEN = re.compile(rf"(?<![\w./-]){ARXIV}\]?")
+_PMID_TOKEN = re.compile(PMID)
 _TO_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 _PLAIN_GROUP = re.compile(r"[\d\s,，、;；–—~～-]+")
@@ -160,7 +161,7 @@ def _lead(text: str, at: int, char: str) -> int:
     before = text[at - 1] if text[at + 1] != "c" else ""
     if not before:
         return 0
-    return (5 if before in "sS" else 4) if before in "sSpP" else 3 if before in "iI" else 0
+    return (5 if before in "sS" else 4) if before in "sSpPD" else 3 if before in "iI" else 0
 
 
 def _raised(match: re.Match[str] | None, at: int) -> tuple[Token | None, int]:
@@ -223,7 +224,7 @@ def _token(text: str, at: int, end: int) -> tuple[Token | None, int]:
         return (Token(Form.NUMBER, *match.span(), (match[1],), keep=match.span()), match.end()) if match else (None, at)
     if char > "\u2400":
         return Token(Form.RING, at, at + 1, (str(int(numeric(char))),)), at + 1
-    if char in "1dDaA":
+    if char in "1dDaAP":
         return _identifier(text, at, end)
     match = (_CARETS if char == "^" else _UNICODE_SUP).match(text, at, end)
     if match is None:
@@ -253,8 +254,7 @@ def _numbers(match: re.Match[str] | None, beyond: int) -> tuple[Token | None, in
         return Token(Form.NUMBER, at, match.end(), labels, plain=plain, foot=foot), match.end()
     if key := _KEY.fullmatch(body.strip()):
         return Token(Form.NUMBER, at, match.end(), (key[1],), plain=False, foot=True), match.end()
-    if named := _ARXIV_TOKEN.fullmatch(body) or _BARE.fullmatch(body):
-        target = f"https://arxiv.org/abs/{named[1]}" if named.re is _ARXIV_TOKEN else named.group()
+    if (target := _target(body)) is not None:
         return Token(Form.BARE, at, match.end(), target=target), match.end()
     if _KEYS.fullmatch(body):
         keys = tuple(k.strip() for k in re.split(r"[,;，；]", body))
@@ -265,6 +265,15 @@ def _numbers(match: re.Match[str] | None, beyond: int) -> tuple[Token | None, in
     if (addressed := _ADDRESSED.fullmatch(body)) is not None:
         return Token(Form.LINK, at, match.end(), (addressed[1],), addressed[2]), match.end()
     return _titled(match, body) or _shortcut(match, body), beyond
+
+
+def _target(body: str) -> str | None:
+    """Where brackets lead that hold nothing but an address or the number of a paper."""
+    if (match := _ARXIV_TOKEN.fullmatch(body)) is not None:
+        return f"https://arxiv.org/abs/{match[1]}"
+    if (match := _PMID_TOKEN.fullmatch(body)) is not None:
+        return pubmed(match[1])
+    return body if _BARE.fullmatch(body) else None
 
 
 _ADDRESSED = re.compile(r"\s*\^?(\d{1,4})(?:\s?[:：,，|]\s?|\s[-–—]\s|\s)<?((?:https?://|www\.)[^\s<>]+)>?\s*")
@@ -437,4 +446,6 @@ def _identifier(text: str, at: int, end: int) -> tuple[Token | None, int]:
         return Token(Form.BARE, at, stop, target=f"https://doi.org/{doi}"), stop
     if match := _ARXIV_TOKEN.match(text, at, end):
         return Token(Form.BARE, at, match.end(), target=f"https://arxiv.org/abs/{match[1]}"), match.end()
+    if match := _PMID_TOKEN.match(text, at, end):
+        return Token(Form.BARE, at, match.end(), target=pubmed(match[1])), match.end()
     return None, at

@@ -20,6 +20,9 @@ BARE_URL = rf"(?:https?://|(?<![\w./@-])www\.(?=[\w-]+\.)){_BODY}++"
 DOI = r"(?<![\w/.])10\.\d{4,9}/[^\s\"<>\[\]{}|\\^`，。；、）】]+"
 ARXIV = r"(?i:arxiv)\s?[:.]?\s?(?:\[)?(\d{4}\.\d{4,5}(?:v\d+)?|[a-z-]+(?:\.[A-Z]{2})?/\d{7}(?:v\d+)?)"
 
+PMID = r"PMID:\s?(\d{4,9})(?!\d)"
+"""A record of PubMed."""
+
 _DOI = re.compile(DOI)
 _ARXIV = re.compile(ARXIV)
 _ARXIV_URL = re.compile(
@@ -109,6 +112,11 @@ def normalise_url(url: str) -> str:
     fragment = parts.fragment if parts.fragment.startswith(("/", "!")) else ""
     path = parts.path.replace(" ", "%20").replace("\n", "").replace("\t", "")
     return urlunsplit((scheme, netloc, path, _query(parts.query), fragment))
+
+
+def pubmed(number: str) -> str:
+    """The address of a record of PubMed."""
+    return f"https://pubmed.ncbi.nlm.nih.gov/{number}"
 
 
 def _query(query: str) -> str:
