@@ -328,7 +328,8 @@ def _bracket(text: str, at: int, end: int) -> tuple[Token | None, int]:
     if image:
         return None, reference.end() if reference else at
     token, stop = _numbers(_GROUP.match(text, at, end) or _WIDE.match(text, at, end), at)
-    if reference and (token is None or token.said or not (token.labels[0].isdigit() or token.foot or _pair(reference))):
+    numbered = token is not None and not token.said and (token.foot or "".join(token.labels[:1]).isdecimal())
+    if reference and not numbered and not _pair(reference):
         return _reference(reference)
     return token, stop if token is None else token.end
 

@@ -130,7 +130,7 @@ class Judge:
         known = [label for label in labels if book.knows(label)]
         if len(known) == len(labels) == 1 and self._plainly(token):
             return True
-        if not labels[0].isdigit():
+        if not labels[0].isdecimal():
             return token.sure or (len(known) == len(labels) and bool(labels))
         if not token.plain:
             return True
@@ -165,7 +165,7 @@ class Judge:
         if token.labels[0].casefold() in self.book.defined:
             return True
         token.start, token.keep, token.label_at = token.label_at or token.start, None, None
-        return token.labels[0].isdigit() or self.book.knows(token.labels[0])
+        return token.labels[0].isdecimal() or self.book.knows(token.labels[0])
 
     def _ring(self, token: Token, start: int, end: int) -> bool:
         """``grew①。``, ``grew ※1.`` and not ``①cost, ②speed``: behind a word, at the end of a clause."""

@@ -139,3 +139,10 @@ def test_lone_surrogates_in_names_and_sources():
     assert (report.id, report.task_id, report.prompt) == ("r\ufffd", "\ufffd", "\ufffd?")
     report.model_dump_json()
     assert normalise_url("http://a.org/\udcff") == "http://a.org/\ufffd"
+
+
+@pytest.mark.parametrize(
+    "text", ["It grew [a][①2].", "It grew [b][2¹] [³].", "See [https://a.org/x][b] and [PMID: 12345][c]."]
+)
+def test_labels_that_are_almost_numbers(text):
+    assert read_report(text, id="r").text == text
