@@ -1,7 +1,10 @@
 # ruff: noqa: E501 -- tables are easier to read with one case a line
-"""What holds for every text (Hypothesis)."""
+"""What holds for every text (Hypothesis), and for texts that are nearly reports."""
 
+import random
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 from dream_eval.reports import (
     Report,
@@ -137,3 +140,59 @@ def test_sentences_of_any_text(text):
 @given(DOCUMENTS)
 def test_reading_is_deterministic(text):
     assert read_report(text, id="r") == read_report(text, id="r")
+
+
+IMITATIONS = Path(__file__).with_name("imitations")
+SIGNS = [
+    *"[]()<>^*_`|#-:.,;\n \t\"'\\$【】［］†※①¹²01a中\ue200\ue201\uea01\uea02\r\x00",
+    *(
+        "](",
+        "[^",
+        "[[",
+        "]]",
+        "][",
+        "<sup>",
+        "</sup>",
+        '<cite index="1-2">',
+        "</cite>",
+        "PMID: 12345",
+        "https://a.org/x",
+    ),
+    *(
+        "[https://b.org]",
+        "arXiv:2401.00001",
+        "turn0search1",
+        "\n\n## References\n\n",
+        "\n> ",
+        "\n1. ",
+        "\n[1] ",
+        "[S1][S2]",
+    ),
+    *("User:\n", "ChatGPT:\n", "| S1 | https://c.org |", "[cite: 1, 2]", "\r\n", "\n```\n", "\n---\n", "$$", "\\["),
+]
+
+
+def mutants(seed: int, number: int) -> Iterator[str]:
+    """The imitations cut up, joined and spoilt: texts made of two imitations each, with up to thirty changes."""
+    draw = random.Random(seed)
+    texts = [path.read_text(encoding="utf-8") for path in sorted(IMITATIONS.iterdir())]
+    for _ in range(number):
+        head, tail = draw.choice(texts), draw.choice(texts)
+        text = list((head[: draw.randrange(len(head))] + tail[draw.randrange(len(tail)) :])[: draw.randrange(50, 4000)])
+        for _ in range(draw.randrange(1, 30)):
+            at, kind = draw.randrange(len(text) + 1), draw.random()
+            if kind < 0.6:
+                text.insert(at, draw.choice(SIGNS))
+            elif kind < 0.8:
+                del text[at : at + draw.randrange(6)]
+            else:
+                text[at:at] = text[draw.randrange(len(text) + 1) :][: draw.randrange(40)]
+        yield "".join(text)
+
+
+def test_spoilt_reports_are_read() -> None:
+    for text in mutants(7, 400):
+        report = read_report(text, id="r")
+        check(report)
+        assert uncut(report) == text
+        assert all(0 <= mark["start"] < mark["end"] <= len(text) for mark in lint_json(report)["marks"])
