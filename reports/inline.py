@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from unicodedata import numeric
 
-from .labels import RINGS, SHORT_KEY, parse_numbers
+from .labels import RINGS, ROW_KEY, SHORT_KEY, parse_numbers
 from .urls import ARXIV, BARE_URL, DOI, PMID, pubmed, trim_url
 from .zones import RAISED, Range
 
@@ -383,6 +383,8 @@ def _link(text: str, target: str | None, span: Range, inside: Range) -> tuple[To
     if "{" in written and not text.strip() and not _TARGETLIKE.match(written):
         return Token(Form.OPAQUE, at, end), end
     written = written[1:-1] if written[:1] == "<" and written[-1:] == ">" else written
+    if not labels and written.startswith("#") and (key := ROW_KEY.fullmatch(text.strip(" []\\"))) is not None:
+        labels = (key.group(),)
     if labels and (written.startswith("#") or not _TARGETLIKE.match(written)):
         stop = end if written.startswith("#") else inside[1] + 1
         return Token(Form.NUMBER, at, stop, labels, plain=False), stop

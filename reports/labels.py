@@ -24,6 +24,8 @@ _ITEM = re.compile(r"(\d{1,4})\^?(?:\s?[-–—~～‐‑−至到]\s?\^?(\d{1,4
 _STRIP_LOCATOR = re.compile(_LOCATOR.removesuffix("?") + r"(?=\s*(?:[,，;；]|\Z))", re.IGNORECASE)
 SHORT_KEY = re.compile(r"[A-Za-z]{1,12}[-_:]?\d{1,4}")
 """``S1``, ``web:3``."""
+ROW_KEY = re.compile(r"[A-Za-z][A-Za-z.:_-]{0,24}\d[\w.:-]{0,24}")
+"""The same, and longer ones: ``SRC-2024-01``, ``Lee2023``."""
 LARGEST_RANGE = 200
 """Numbers; a longer range such as ``[1-500]`` is no citation."""
 

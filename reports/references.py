@@ -12,7 +12,7 @@ from .blocks import Block, heading_title, label_block, lines_of
 from .data import SegmentKind
 from .entries import TARGET, TRIM, Entry, has_target, read_entry, target_of, wraps
 from .inline import LINK_TARGET
-from .labels import plain_label
+from .labels import ROW_KEY, plain_label
 from .text import squeeze
 from .titles import is_reference_title
 
@@ -324,10 +324,6 @@ def _renumber(entries: list[Entry], groups: list[list[Block]]) -> None:
             entry.label = str(i)
 
 
-_ROW_KEY = re.compile(r"[A-Za-z][A-Za-z.:_-]{0,24}\d[\w.:-]{0,24}")
-"""``S1``, ``SRC-2024-01``: the first cell of a row."""
-
-
 def _entry(text: str, group: list[Block]) -> Entry:
     first = group[0]
     label = plain_label(first.label) if first.label is not None and first.style != "bullet" else None
@@ -335,7 +331,7 @@ def _entry(text: str, group: list[Block]) -> Entry:
     if label is None and first.header:
         cells = text[body:end].strip().strip("|").split("|")
         label = cells[0].strip(" []*`")
-        label = label if label.isdecimal() or _ROW_KEY.fullmatch(label) else None
+        label = label if label.isdecimal() or ROW_KEY.fullmatch(label) else None
     while text[start].isspace():
         start += 1
     entry = read_entry(text, start, body, end, label)
