@@ -10,6 +10,8 @@ from .references import RefList
 from .text import fold, has_cjk
 
 _YEAR = r"(?:19|20)\d\d[a-z]?|n\.d\."
+_YEARS = rf"(?:{_YEAR})(?:\s?[,&]\s?(?:{_YEAR}|[a-z](?![\w.])))*"
+"""``2020``, ``2019, 2021``, ``2020a, b``."""
 _ENTRY_YEAR = re.compile(rf"(?<![\d/=-])({_YEAR})(?![\d/])")
 _NAME = r"[A-ZÀ-ÖØ-ÞŁŚŻČŠŽ][\w'’.-]*+"
 _NAMES = rf"{_NAME}(?:\s(?:(?:and|&|et|und|y|of|the|for|de|van|von|der|al\.?,?|{_NAME}),?)){{0,8}}"
@@ -18,7 +20,7 @@ _PARENTHETICAL = re.compile(rf"[(（\[]((?:[^()（）\[\]\n]|{_SHORT_NAME}){{3,3
 """With the short name of an organisation that APA puts beside it: ``(World Health Organization [WHO], 2023)``."""
 _PART = re.compile(
     rf"(?:see |cf\. |e\.g\.,? |also |z\.B\. |vgl\. )*({_NAMES}|[^\W\d_][^,;，；]{{1,60}}?)[,，]?"
-    rf"\s*(?:({_YEAR})(?:[,&]\s*(?:{_YEAR}))*)(?:[,:]\s?(?:pp?\.\s?)?[\d–-]+)?\s*"
+    rf"\s*({_YEARS})(?:[,:]\s?(?:pp?\.\s?)?[\d–-]+)?\s*"
 )
 _OPENING = (
     "As|In|By|See|And|But|Or|If|So|Yet|While|When|Whereas|Although|Though|However|Since|Because|From|For|After|Before"
@@ -26,12 +28,13 @@ _OPENING = (
 )
 """Words with a capital at the start of a sentence that are no part of a name."""
 _NARRATIVE = re.compile(
-    rf"\b(?!(?:{_OPENING})\b)({_NAMES})(?:'s|’s)?\s?[(（\[]\s?({_YEAR})(?:[,:]\s?(?:pp?\.\s?)?[\d–-]+)?\s?[)）\]]"
+    rf"\b(?!(?:{_OPENING})\b)({_NAMES})(?:'s|’s)?\s?[(（\[]\s?({_YEARS})(?:[,:]\s?(?:pp?\.\s?)?[\d–-]+)?\s?[)）\]]"
 )
 _CJK_YEAR = re.compile(r"(?<=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])\s?[(（]\s?((?:19|20)\d\d[a-z]?)\s?[)）]")
 _AND_OTHERS = re.compile(r"(?:等人?|及其同事|团队|ら|氏)\Z")
 _CJK_NAMES = re.compile(r"[\s,，、;；.。和与&]+|等")
-_ANY_YEAR = re.compile(r"(?:19|20)\d\d")
+_ANY_YEAR = re.compile(r"(?:19|20)\d\d|n\.d\.")
+_POSSESSIVE = re.compile(r"['’]s\Z")
 
 
 class AuthorYears:
@@ -58,9 +61,9 @@ class AuthorYears:
                 if entries or unmatched:
                     yield match.start(), match.end(), entries, unmatched
         for match in _NARRATIVE.finditer(text, start, end):
-            entry = self._lookup(match[1], match[2])
-            if entry is not None:
-                yield match.start() + 4 * match[1].startswith("The "), match.end(), [entry], False
+            entries = self._of_years(match[1], match[2])
+            if entries:
+                yield match.start() + 4 * match[1].startswith("The "), match.end(), entries, False
         for match in _CJK_YEAR.finditer(text, start, end):
             found = self._named_before(text[max(start, match.start() - 24) : match.start()], match[1])
             if found is not None:
@@ -83,12 +86,17 @@ class AuthorYears:
             match = _PART.fullmatch(part.strip())
             if match is None:
                 continue
-            entry = self._lookup(match[1], match[2])
-            if entry is None:
-                unmatched = unmatched or bool(re.search(r"et al|&|\band\b", match[1]))
-            elif entry not in entries:
-                entries.append(entry)
+            found = self._of_years(match[1], match[2])
+            unmatched = unmatched or (not found and bool(re.search(r"et al|&|\band\b", match[1])))
+            entries += [entry for entry in found if entry not in entries]
         return entries, unmatched
+
+    def _of_years(self, names: str, years: str) -> list[Entry]:
+        """The entries of these authors, one a year: ``2020a, b`` are two."""
+        wanted = [part.strip() for part in re.split("[,&]", years)]
+        wanted = [year if len(year) > 1 else wanted[0][:4] + year for year in wanted]
+        found = [self._lookup(_POSSESSIVE.sub("", names.strip()), year) for year in wanted]
+        return [entry for entry in found if entry is not None]
 
     def _lookup(self, names: str, year: str) -> Entry | None:
         wanted = re.split(r"\s+et al|\s*&\s*|\s+and\s+|,|\s+et\s+|\s+und\s+|[、和与，]|等", names.strip())[0]
