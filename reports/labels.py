@@ -9,7 +9,7 @@ RINGS = "\u2460-\u2487\u24eb-\u24fe\u2776-\u2793\u3251-\u325f\u32b1-\u32bf"
 _PREFIX = (
     r"(?:(?:refs?|references?|sources?|src|papers?|citations?|cite|web(?:page)?|docs?|document"
     r"|(?:search[ _])?results?|search|see|cf|vgl|см"
-    r"|来源|來源|参考|參考|文献|引用|注|出典|出处|출처|quelle|fuente|fonte|источник)"
+    r"|来源|來源|参考文献|參考文獻|参考資料|参考资料|参考|參考|文献|资料|引用|注|出典|出处|출처|quelle|fuente|fonte|источник)"
     r"\.?\s*[:：#]?\s*)?"
 )
 _ONE = rf"{_PREFIX}\^?\#?(?:\d{{1,4}})\^?(?:\s?[-–—~～‐‑−至到]\s?\^?\d{{1,4}}\^?)?"

@@ -326,7 +326,8 @@ def _renumber(entries: list[Entry], groups: list[list[Block]]) -> None:
 
 def _entry(text: str, group: list[Block]) -> Entry:
     first = group[0]
-    label = plain_label(first.label) if first.label is not None and first.style != "bullet" else None
+    label = first.label if first.style != "bullet" else None
+    label = plain_label(label) if label is not None and first.style != "foot" else label
     start, body, end = first.start, first.body, group[-1].end
     if label is None and first.header:
         cells = text[body:end].strip().strip("|").split("|")

@@ -34,6 +34,12 @@ references|notes|reference|reference list|list of references|bibliography|works 
 |idézett művek|lucrări citate|цитовані джерела|цитированные работы|nguồn trích dẫn|karya yang dikutip
 |alıntılanan çalışmalar|obres citades|citirani radovi|ผลงานที่อ้างอิง|उद्धृत कार्य|έργα που αναφέρονται|œuvres citées
 |المراجع المستشهد بها|الأعمال المقتبسة|מקורות מצוטטים|参考にした資料|参考元|인용된 저작물|인용 자료|weiterführende links
+|список использованных источников|список использованной литературы|библиографический список
+|список використаних джерел|wykaz źródeł|seznam použité literatury|seznam zdrojů|použitá literatura|felhasznált irodalom
+|forrásjegyzék|surse bibliografice|webgrafía|webgrafia|sitografia|bibliografia e sitografia|quellenliste
+|bronnenlijst|referentielijst|referenslista|källhänvisningar|kildehenvisninger|referanseliste|referenceliste
+|参考url|参考リンク|参照元|資料出典|参考した資料|참고한 자료|자료 출처|참고 링크|主要来源|信息来源汇总|文献来源
+|参考依据|资料与来源|参考资料来源|来源清单|链接|連結|リンク
 |further reading|zitierte werke|liens|enlaces|collegamenti|verweise"""
 
 _NAMES = frozenset(name for name in _STRONG.replace("\n", "").casefold().split("|") if name)
@@ -41,7 +47,7 @@ _CORE = word_set(
     """references reference sources source bibliography citations citation links link urls literature footnotes
     endnotes quellen referenzen nachweise belege verweise fuentes referencias bibliografía enlaces références fontes
     referências bibliografia fonti riferimenti bronnen referenties źródła källor kilder lähteet источники литература
-    ссылки джерела"""
+    ссылки источников литературы ссылок джерела"""
 )
 _AROUND = word_set(
     """key main primary secondary selected full complete list of all cited consulted used and the further reading
@@ -50,10 +56,12 @@ _AROUND = word_set(
     zitierte verwendete genutzte weitere wichtigste wichtige und citadas citados consultadas utilizadas principales
     adicionales y utilisées consultées citées principales complémentaires et des usadas e citate consultate utilizzate
     geraadpleegde gebruikte en cytowane wykorzystane i использованные использованная цитируемые и список основные
+    используемые использованной consultada consultado citada liste elenco delle
     register index table log ledger inventory catalogue catalog directory overview"""
 )
 _NUMBERING = re.compile(
-    r"\A(?:(?:\d{1,3}|[ivxlc]{1,6}|[a-z]|[一二三四五六七八九十百]{1,4})(?:[.)、．:：]|(?=\s))\s*)+", re.IGNORECASE
+    r"\A(?:(?:appendix|annex|annexe|anhang|anexo|附录|附錄)\s?(?:[a-z0-9]{1,2}(?=\s))?\s*)?(?:(?:\d{1,3}|[ivxlc]{1,6}|[a-z]|[一二三四五六七八九十百]{1,4})(?:[.)、．:：]|(?=\s))\s*)*",
+    re.IGNORECASE,
 )
 _NOISE = re.compile(r"[*_`#~:：.。·•\-–—\[\]|>]+|[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f]+")
 _TAGS = re.compile(r"</?[a-zA-Z][^<>]{0,80}>")
