@@ -23,6 +23,8 @@ UNITS = [
     "Let me search for it:\n\n", "…\n…", "“", "”。", "a|", "[x]", "[a b](c d", "[see ", "[ref ", "[1-", "[1–3] ", "[^", "[^1^]", ":contentReference[", "@", "\\", "\\\\", "{", "}", "---\na: b\n",
     "① ", "a①", "\n① x", "[a][1]", "[a][", "[a b] ", "[1: a; 2: b]", "\\cite{a} ", "\\cite{", "@a ", "[@a; ", "[@a;@b]", "grew1. ", "grew 1. ", "m[0][1]",
     "Sources: [1] http://a ", ": [1]", "<li>a", "<ol><li>x</li>", "<a id=1></a>[1] ", "```bib\n@a{b,\n", "citeturn0search1", "[a b]: http://x\n", "[1](http://a)",
+    '<cite index="1">', '<cite index="1">a</cite>', "[1] [2] ", "[1] [1] a\n", "1. a\n   > b\n", "User:\nChatGPT:\n", "User:\na\n", "\uea01", "\uea012\uea02", "[[1]](http://a) ", "[\\[1\\]](http://a)\n\n",
+    "| S1 | http://a |\n", "[S1][S2]", "PMID:", "PMID: 1234 ", "【turn0search1】", "(A [B], 2020) ", "(A, 2019, 2020) ", "`a`.2 ", "a 1 |", ") 1 a ", "<sup>1</sup>",
 ]  # fmt: skip
 
 
