@@ -232,7 +232,8 @@ def _head(text: str, at: int) -> Iterator[Stretch]:
 
 def _longest_turn(text: str, at: int) -> tuple[int, int]:
     """Of a conversation whose first answer begins at ``at``: where the longest answer begins and ends."""
-    starts, ends = [at], []
+    starts: list[int] = [at]
+    ends: list[int] = []
     for match in _SPEAKER.finditer(text, at):
         if match["user"] and len(ends) < len(starts):
             ends.append(match.start())
