@@ -252,6 +252,7 @@ def _entries(text: str, parts: list[Block]) -> tuple[list[Block], list[Entry]]:
     return out, _keyed(text, [one for entry in entries for one in _shared(entry)])
 
 
+_NUMBERS = re.compile(r"(?:\[?\d{1,4}\\?\]\s*)+")
 _MORE = re.compile(r"\s*(?:\\?\[\d{1,4}\\?\][ \t]*)+")
 
 
@@ -260,7 +261,7 @@ def _shared(entry: Entry) -> list[Entry]:
     more = _MORE.match(entry.text) if entry.label is not None and entry.label.isdecimal() else None
     if more is None or more.end() == len(entry.text):
         return [entry]
-    title = (entry.title or "")[len(squeeze(more.group()).rstrip("]")) :].lstrip("] ") or None
+    title = _NUMBERS.sub("", entry.title or "", count=1) or None
     labels = [entry.label, *re.findall(r"\d+", more.group())]
     return [dataclasses.replace(entry, label=label, title=title) for label in labels]
 
@@ -411,14 +412,15 @@ def _linked_tail(text: str, blocks: list[Block], lists: list[RefList]) -> None:
     """A tail of the marks once more, each or several with a title, and their address on a line of its own:
     ``[[1]](url) [[2]](url) Title``."""
     at = len(blocks)
-    found: list[tuple[re.Match[str], str]] = []
+    rows: list[list[tuple[re.Match[str], str]]] = []
     while at and blocks[at - 1].kind is SegmentKind.PARAGRAPH:
         body, end = blocks[at - 1].body, blocks[at - 1].end
         links, rest = _links_before(text, body, end)
         if not (links and len(rest) < 200) and not _ADDRESS_LINE.fullmatch(text, body, end):
             break
         at -= 1
-        found = [*links, *found]
+        rows.append(links)
+    found = list(itertools.chain.from_iterable(reversed(rows)))
     numbers = [int(match[1]) for match, _ in found]
     if len(found) < 2 or numbers != list(range(1, len(found) + 1)):
         return
