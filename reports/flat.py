@@ -14,6 +14,7 @@ from .book import SourceBook
 from .inline import Form, Token
 from .labels import parse_numbers
 from .text import word_set
+from .titles import is_reference_title
 from .zones import Range
 
 _MORE = r"\d{1,3}(?:,\s?\d{1,3})*+"
@@ -30,7 +31,7 @@ _LOOSE = re.compile(
     rf"|(?<=[)”][ ])(?P<aside>{_MORE})(?=[ ][a-z])"
 )
 """Directly behind a word or figure (``in 20243, …``), or behind a word and a blank before punctuation: quantities and
-names look the same. ``aside``: behind a bracket within a sentence; taken, as at the end of a table's cell, where
+names look the same. ``aside``: behind a bracket within a sentence; taken, as behind a word in small letters, where
 numbers that are sure name three fifths of the list."""
 _WORD = re.compile(r"[^\W_]+\Z")
 _COUNTS = word_set(
@@ -70,19 +71,54 @@ def with_flat(
     kinds = {kind for kind, proven in (("", sure), ("glued", glued), ("apart", apart), ("aside", aside)) if proven}
     if not kinds:
         return found
-    rows = [[t for t in row if t.text in kinds or (aside and _ends_cell(text, t))] for row in rows]
+    rows = [[t for t in row if t.text in kinds or (aside and _follows(text, t))] for row in rows]
     return [_merged(old, row) for old, row in zip(found, rows, strict=True)]
 
 
-def _ends_cell(text: str, token: Token) -> bool:
-    """Whether nothing but the end of a table's cell follows, behind a word in small letters."""
+def _follows(text: str, token: Token) -> bool:
+    """Whether a number behind a blank follows a word in small letters: ``in fact 8, which``, and no ``Llama 3, which``."""
     word = _WORD.search(text[max(0, token.start - 30) : token.start].rstrip(" "))
-    return (
-        text[token.end : token.end + 2].strip() == "|"
-        and word is not None
-        and len(word.group()) > 3
-        and word.group().islower()
+    return token.text == "apart" and word is not None and len(name := word.group()) > 1 and name.islower()
+
+
+def with_cells(
+    text: str, book: SourceBook, found: list[list[Token]], rows: Sequence[tuple[int, int, tuple[str, ...]] | None]
+) -> list[list[Token]]:
+    """The tokens of each block with the numbers that fill cells under a heading such as *Sources*.
+
+    ``rows`` are body, end and header of table rows; None for other blocks.
+    """
+    columns = {row[2]: _source_columns(row[2]) for row in rows if row is not None}
+    if not any(columns.values()):
+        return found
+    return [
+        _with_row(text, book, old, row[0], row[1], columns[row[2]]) if row is not None and columns[row[2]] else old
+        for old, row in zip(found, rows, strict=True)
+    ]
+
+
+def _source_columns(header: tuple[str, ...]) -> tuple[int, ...]:
+    return tuple(
+        i for i, title in enumerate(header) if is_reference_title(title) or _COLUMN.fullmatch(title.strip("* "))
     )
+
+
+_COLUMN = re.compile(
+    r"(?:key |main )?(?:sources?|refs?\.?|citations?|cites?|出处|来源|出典|출처|quelle|fuente|fonte)", re.IGNORECASE
+)
+_CELL = re.compile(rf"(?<!\\)\|\s*(?:(?P<numbers>{_MORE})\s*(?=\||\Z))?")
+
+
+def _with_row(
+    text: str, book: SourceBook, old: list[Token], start: int, end: int, columns: tuple[int, ...]
+) -> list[Token]:
+    new = []
+    for number, match in enumerate(_CELL.finditer(text, start, end)):
+        if number in columns and match["numbers"]:
+            labels = parse_numbers(match["numbers"])
+            if labels and all(map(book.knows, labels)):
+                new.append(Token(Form.FLAT, *match.span("numbers"), labels, sure=True))
+    return sorted([*old, *new], key=lambda t: t.start) if new else old
 
 
 def _merged(old: list[Token], new: list[Token]) -> list[Token]:

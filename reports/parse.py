@@ -13,7 +13,7 @@ from .blocks import Block, parse_blocks, with_sections
 from .book import SourceBook
 from .cleaner import clean_text
 from .data import Cut, Report, SegmentKind, Source
-from .flat import with_flat
+from .flat import with_cells, with_flat
 from .inline import tokens
 from .marks import Judge, RawMark, find_marks
 from .pause import collector_paused
@@ -95,6 +95,9 @@ class _Reader:
         if book.numbered and not Judge(text, book, ()).covers(itertools.chain(*found)):
             places = [(b.body, b.end, z) if b.kind in _FLAT else None for b, z in zip(blocks, shields, strict=True)]
             found = with_flat(text, book, found, places)
+        if book.numbered:
+            rows = [(b.body, b.end, b.header) if b.kind is SegmentKind.TABLE_ROW else None for b in blocks]
+            found = with_cells(text, book, found, rows)
         marks = find_marks(text, book, [(b.body, b.end, t) for b, t in zip(blocks, found, strict=True)])
         for index, block in enumerate(blocks):
             inside = [*shields[index], *((t.start, t.end) for t in found[index])]
