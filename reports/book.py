@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from .data import Finding, Source, SourceKind, Span
 from .entries import Entry
-from .inline import Token
+from .inline import Form, Token
 from .lints import RULES
 from .references import RefList
 from .text import content_words, fold
@@ -81,6 +81,7 @@ class SourceBook:
         only = self._tables[0][1] if len(self._tables) == 1 else {}
         self._sure = {label: self._entries[id(entry)] for label, entry in only.items()}
         self.listed_used = False
+        self._meant_list: RefList | None = None
         self.ambiguous: set[str] = set()
 
     def _add_entry(self, entry: Entry) -> None:
@@ -123,6 +124,16 @@ class SourceBook:
         if where is not None and where.problem:
             place = Span(start=span[0], end=span[1]) if span else None
             self.findings.append(Finding(rule=where.problem, message=f"{where.raw[:200]}: {where.why}", span=place))
+
+    def settle(self, tokens: Iterable[Token]) -> None:
+        """Where several numbered lists stand behind all marks, the only one that has every number is meant."""
+        cited = [t for t in tokens if t.form in (Form.NUMBER, Form.FLAT, Form.SUPERSCRIPT) and t.labels]
+        last = max((token.start for token in cited), default=0)
+        behind = [(part, table) for part, table in self._tables if part.start > last and len(table) > 1]
+        labels = {label.casefold() for token in cited for label in token.labels if self.knows(label)}
+        whole = [part for part, table in behind if labels <= table.keys()]
+        if len(behind) > 1 and len(whole) == 1:
+            self._meant_list = whole[0]
 
     def noticed(self) -> list[Finding]:
         """What resolving the marks showed to be wrong, once all of them are resolved."""
@@ -177,7 +188,9 @@ class SourceBook:
             holders = [held for held in holders if held[0].footnotes is foot] or holders
             if len({entry.text for _, entry in holders}) > 1:
                 self.ambiguous.add(label)
+            meant = [e for part, e in holders if part is self._meant_list]
             entry = next((e for part, e in holders if part.definitions or part.start > offset), holders[-1][1])
+            entry = meant[0] if meant else entry
             return self._entries[id(entry)]
         if label in self._ordered:
             self.used_order = True

@@ -17,6 +17,7 @@ from .text import word_set
 from .titles import is_reference_title
 from .zones import Range
 
+_CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _MORE = r"\d{1,3}(?:,\s?\d{1,3})*+"
 _SURE = re.compile(
     r"(?:(?<=[^\W\d_][^\W\d_][.,;:!?])|(?<=\b(?:19|20)\d\d\.)(?=\d{1,3}\s[A-Z])|(?<=[)\]”\"’%`*][.,;:!?])"
@@ -25,7 +26,7 @@ _SURE = re.compile(
 )
 """Directly behind punctuation, or in Chinese and Japanese between a blank and punctuation."""
 _LOOSE = re.compile(
-    rf"(?:(?<=[^\W\d_\u3040-\uffff]{{3}})|(?<=[)\]”\"’%*]))(?P<glued>{_MORE})(?=[.,;:!?)”|。，；：](?!\d)|\s|\Z)"
+    rf"(?:(?<=[^\W\d_\u3040-\uffff]{{3}})|(?<=[)\]”\"’%*])|(?<=[{_CJK}]{{2}})(?=[\d,]{{1,12}}[。，、.;；！？!?]))(?P<glued>{_MORE})(?=[.,;:!?)”|。，；：](?!\d)|\s|\Z)"
     rf"|(?P<figure>(?<=\b(?:19|20)\d\d)\d{{1,2}}(?=[.,;:](?!\d))|(?:(?<=\d\.\d\.)|(?<=\d\.\d\d\.)){_MORE}(?=\s[A-Z“\"]))"
     rf"|(?:(?<=[^\W\d_]{{2}}[ ])|(?<=[)”\"’%*][ ]))(?P<apart>{_MORE})(?=\s?[.,;:!?)|。，；：](?!\d)|\s*\Z)"
     rf"|(?<=[)”][ ])(?P<aside>{_MORE})(?=[ ][a-z])"
@@ -63,7 +64,8 @@ def with_flat(
     sure = {label for row in rows for token in row if token.sure for label in token.labels if book.knows(label)}
     others = any(token.form is not Form.PAREN for row in found for token in row)
     size = book.size
-    if others and len(sure) * 2 < size:
+    raised = {label for row in found for token in row if token.form is Form.SUPERSCRIPT for label in token.labels}
+    if others and len(sure | set(filter(book.knows, raised))) * 2 < size:
         sure = set()
     glued = _proven(book, rows, sure, "glued") if size > 1 else set()
     apart = _proven(book, rows, sure, "apart") if size > 1 else set()
@@ -76,7 +78,7 @@ def with_flat(
 
 
 def _follows(text: str, token: Token) -> bool:
-    """Whether a number behind a blank follows a word in small letters: ``in fact 8, which``, and no ``Llama 3, which``."""
+    """Whether a number behind a blank follows a word in small letters: ``in fact 8, which``, not ``Llama 3, which``."""
     word = _WORD.search(text[max(0, token.start - 30) : token.start].rstrip(" "))
     return token.text == "apart" and word is not None and len(name := word.group()) > 1 and name.islower()
 
@@ -158,6 +160,7 @@ def _tokens(pattern: re.Pattern[str], text: str, start: int, end: int, shields: 
     return found
 
 
+_NUMBERED_CJK = frozenset("图圖表式版步章节節型代期级級号號楼层層卷册")
 _COUNTED_CJK = frozenset("第到为是达约共超近仅前每至和于在从有比过過為達約")
 
 
@@ -174,6 +177,8 @@ def _ordinal(text: str, start: int, at: int) -> bool:
 def _counted(text: str, start: int, at: int) -> bool:
     """Whether the word before a number is one that takes numbers, or is written like a name: ``H100``, ``GPT4``."""
     before = text[max(start, at - 30) : at]
+    if text[at - 1] in _COUNTED_CJK or text[at - 1] in _NUMBERED_CJK:
+        return True
     apart = before[-1:] == " "
     word = _WORD.search(before.rstrip(" "))
     if word is None:

@@ -75,6 +75,8 @@ one set of signs is searched for ten times as fast as a choice of words."""
 _LINK = re.compile(rf"\[({LINK_TEXT})\]\(({LINK_TARGET})\)", re.DOTALL)
 _REFERENCE = re.compile(r"\[((?:[^\[\]\\\n]|\\.){1,300})\]\[([^\[\]\n]{0,60})\]")
 _LOOSE_LINK = re.compile(rf"\[({LINK_TEXT})\]\((https?://[^\s<>]{{1,1000}}?)\)(?=[\s.,;:)\]!?。，；]|\Z)", re.DOTALL)
+_BROKEN_LINK = re.compile(r"\[([^\[\]]{1,200})\]\n[ \t]*\((https?://[^\s()]{1,1000})\)")
+"""Over the end of a line, as the text of a PDF has it."""
 _DOUBLE = re.compile(rf"\[\[[ ]?(\^?[^\[\]\n]{{1,60}}?)[ ]?\]\](?:\(({LINK_TARGET})\))?", re.DOTALL)
 _OUTER = re.compile(rf"\[\[([^\[\]\n]{{1,60}})\]\(({LINK_TARGET})\)\]", re.DOTALL)
 _ESCAPED = re.compile(r"\\\[([^\[\]\\\n]{1,80})\\\]")
@@ -97,6 +99,8 @@ _NAMED = re.compile(r"[(（]([^()（）\[\]\n]{2,60})[)）]")
 _CARETS = re.compile(r"\^(\d{1,3}(?:\s?[,，、;；–-]\s?\d{1,3})*)\^")
 _CITE = re.compile(r"\ue200cite[^\ue201\n]{0,300}\ue201")
 _SHORT = re.compile("\uea01(\\d{1,3})\uea02")
+_PLACED = re.compile(r"[^†\n]{1,120}†L\d{1,6}(?:-L?\d{1,6})?|oaicite:\d{1,4}")
+"""``924092462506359†L12-L15``, ``F:path†L1-L9``: lines that an agent has read."""
 _TURN = re.compile(r"turn\d{1,3}[a-z]{3,12}\d{1,3}")
 _TURNS = re.compile(r"(?<!\w)cite(?:turn\d{1,3}[a-z]{3,12}\d{1,3})+")
 _LATEX = re.compile(r"\\[a-zA-Z]{0,7}cite[a-zA-Z]{0,8}\*?(?:\[[^\[\]\n]{0,60}\]){0,2}\{([^{}\n]{1,300})\}")
@@ -227,11 +231,24 @@ def _token(text: str, at: int, end: int) -> tuple[Token | None, int]:
     if char in "1dDaAP":
         return _identifier(text, at, end)
     match = (_CARETS if char == "^" else _UNICODE_SUP).match(text, at, end)
-    if match is None:
+    if match is None and char == "^" and text[at - 1 : at] in _STOPS:
+        match = _CARET.match(text, at, end)
+    if match is None or (char != "^" and _within_word(text, at, match.end())):
         return None, at
     digits = match.group().translate(_TO_DIGITS)
     labels = tuple(part for part in re.split(r"[^\d]+", digits) if part)
     return Token(Form.SUPERSCRIPT, at, match.end(), labels, plain=char != "^"), match.end()
+
+
+_STOPS = frozenset('.!?"”)。')
+_CARET = re.compile(r"\^(\d{1,3})(?=\s)")
+"""``grew.^1 Then``: a raised number as some converters leave it."""
+
+
+def _within_word(text: str, at: int, end: int) -> bool:
+    """Whether raised digits stand in the middle of a Latin word: ``un²CLIP``."""
+    around = text[at - 1 : at] + text[end : end + 1]
+    return len(around) == 2 and around.isascii() and around.isalpha()
 
 
 def _paren(text: str, at: int, end: int) -> tuple[Token | None, int]:
@@ -254,6 +271,8 @@ def _numbers(match: re.Match[str] | None, beyond: int) -> tuple[Token | None, in
         return Token(Form.NUMBER, at, match.end(), labels, plain=plain, foot=foot), match.end()
     if key := _KEY.fullmatch(body.strip()):
         return Token(Form.NUMBER, at, match.end(), (key[1],), plain=False, foot=True), match.end()
+    if _PLACED.fullmatch(body):
+        return Token(Form.OPAQUE, at, match.end()), match.end()
     if (target := _target(body)) is not None:
         return Token(Form.BARE, at, match.end(), target=target), match.end()
     if _KEYS.fullmatch(body):
@@ -316,7 +335,7 @@ def _bracket(text: str, at: int, end: int) -> tuple[Token | None, int]:
         and (match := _OUTER.match(text, at, end) or _DOUBLE.match(text, at, end))
     ):
         return _link(match[1], match[2], match.span(), match.span(1))
-    match = _LINK.match(text, at, end) or _LOOSE_LINK.match(text, at, end)
+    match = _LINK.match(text, at, end) or _LOOSE_LINK.match(text, at, end) or _BROKEN_LINK.match(text, at, end)
     if match is not None:
         if image or match[1].lstrip().startswith("!["):
             return None, match.end()
@@ -382,6 +401,7 @@ def _link(text: str, target: str | None, span: Range, inside: Range) -> tuple[To
     written = (_TITLE.sub("", target) if target[-1:] not in _NO_TITLE else target).strip()
     if "{" in written and not text.strip() and not _TARGETLIKE.match(written):
         return Token(Form.OPAQUE, at, end), end
+    written = written.partition(":contentReference[")[0].strip() or written
     written = written[1:-1] if written[:1] == "<" and written[-1:] == ">" else written
     if not labels and written.startswith("#") and (key := ROW_KEY.fullmatch(text.strip(" []\\"))) is not None:
         labels = (key.group(),)

@@ -189,10 +189,11 @@ class Judge:
         if not token.labels or not self.book.numbered:
             return False
         before = _SUP_BEFORE.sub("", self.text[max(0, token.start - 60) : token.start])[-12:]
+        apart = before[-1:] == " " and not token.plain
         if before[-1:] in (" ", ","):
             before = _SUPERSCRIPT_END.sub("", before) if token.plain else before.rstrip(" ")
         power = (_UNIT_WORD.search(before) and not _YEAR_END.search(before)) or _FORMULA.search(before)
-        if not before or power or not _WORD_BEFORE.search(before[-1]):
+        if not before or (power and not apart) or not _WORD_BEFORE.search(before[-1]):
             return False
         if all(map(self.book.knows, token.labels)):
             return True

@@ -14,7 +14,7 @@ from .book import SourceBook
 from .cleaner import clean_text
 from .data import Cut, Report, SegmentKind, Source
 from .flat import with_cells, with_flat
-from .inline import tokens
+from .inline import Form, Token, tokens
 from .marks import Judge, RawMark, find_marks
 from .pause import collector_paused
 from .reading import is_bare, read_text
@@ -92,12 +92,14 @@ class _Reader:
             tokens(text, b.body, b.end, inside) if b.kind in _MARKED else []
             for b, inside in zip(blocks, shields, strict=True)
         ]
-        if book.numbered and not Judge(text, book, ()).covers(itertools.chain(*found)):
+        if book.numbered and (_only_raised(found) or not Judge(text, book, ()).covers(itertools.chain(*found))):
             places = [(b.body, b.end, z) if b.kind in _FLAT else None for b, z in zip(blocks, shields, strict=True)]
             found = with_flat(text, book, found, places)
         if book.numbered:
             rows = [(b.body, b.end, b.header) if b.kind is SegmentKind.TABLE_ROW else None for b in blocks]
             found = with_cells(text, book, found, rows)
+        if len(lists) > 1:
+            book.settle(itertools.chain.from_iterable(found))
         marks = find_marks(text, book, [(b.body, b.end, t) for b, t in zip(blocks, found, strict=True)])
         for index, block in enumerate(blocks):
             inside = [*shields[index], *((t.start, t.end) for t in found[index])]
@@ -203,6 +205,12 @@ class _Reader:
             }
             for m, number, scope in self.marks
         ]
+
+
+def _only_raised(found: Sequence[Sequence[Token]]) -> bool:
+    """Whether superscripts are the only numbered marks: a converter may have left some of them bare."""
+    forms = {token.form for tokens in found for token in tokens if token.labels}
+    return Form.SUPERSCRIPT in forms and Form.NUMBER not in forms
 
 
 def _segment(block: Block) -> dict[str, object]:

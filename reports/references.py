@@ -85,6 +85,9 @@ def _lines(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
         if block.style == "bracket":
             yield from _run_on(text, block)
             continue
+        if block.kind is SegmentKind.QUOTE and _QUOTED_ITEM.match(text, block.start, block.end):
+            yield from _quoted(text, block)
+            continue
         if block.kind not in (SegmentKind.PARAGRAPH, SegmentKind.QUOTE) or block.lines == 1:
             yield block
             continue
@@ -155,6 +158,24 @@ def _run_on(text: str, block: Block) -> Iterator[Block]:
         label, start = match[1], match.start()
         block = replace(block, start=start, body=match.end(), label=label, target=None)
     yield block
+
+
+_QUOTED_ITEM = re.compile(r"[ \t]*>[ \t]*(?:(\d{1,4})\\?[.)]|\\?\[(\d{1,4})\\?\])[ \t]+")
+
+
+def _quoted(text: str, block: Block) -> Iterator[Block]:
+    """The numbered lines of a list in a quotation, each with those behind it that have no number."""
+    items: list[Block] = []
+    for start, end in lines_of(text[block.start : block.end]):
+        start, end = start + block.start, end + block.start
+        match = _QUOTED_ITEM.match(text, start, end)
+        if match is not None:
+            style, label = ("ordered" if match[1] else "bracket"), match[1] or match[2]
+            more = {"kind": SegmentKind.LIST_ITEM, "label": label, "style": style, "lines": 1, "target": None}
+            items.append(replace(block, start=start, end=end, body=match.end(), gap=not items, **more))  # type: ignore[arg-type]
+        elif start < end:
+            items[-1].end = end
+    yield from items
 
 
 def _split(text: str, block: Block) -> Iterator[Block]:

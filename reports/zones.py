@@ -35,6 +35,8 @@ def _merged(ranges: list[Range]) -> list[Range]:
 
 
 _TICKS = re.compile(r"`+")
+_DEBRIS = re.compile(r"\s*【oaicite:\d{1,4}】\s*")
+"""A mark of ChatGPT's in the signs of code."""
 
 
 def _code_spans(text: str, start: int, end: int) -> list[Range]:
@@ -49,7 +51,8 @@ def _code_spans(text: str, start: int, end: int) -> list[Range]:
         while same and same[-1] <= at:
             same.pop()
         if same:
-            found.append((runs[at][0], runs[same[-1]][1]))
+            if not _DEBRIS.fullmatch(text, runs[at][1], runs[same[-1]][0]):
+                found.append((runs[at][0], runs[same[-1]][1]))
             at = same[-1]
         at += 1
     return found
