@@ -13,6 +13,7 @@ from .data import SegmentKind
 from .entries import TARGET, TRIM, Entry, has_target, read_entry, target_of, wraps
 from .inline import LINK_TARGET
 from .labels import ROW_KEY, plain_label
+from .quotations import quoted_items, unquoted
 from .text import squeeze
 from .titles import is_reference_title
 
@@ -81,31 +82,17 @@ def _region_end(blocks: list[Block], at: int, level: int) -> int:
 
 def _lines(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
     """Blocks of a region; a paragraph whose lines are entries of their own is split."""
-    for block in _unquoted(blocks):
+    for block in unquoted(blocks):
         if block.style == "bracket":
             yield from _run_on(text, block)
             continue
-        if block.kind is SegmentKind.QUOTE and _QUOTED_ITEM.match(text, block.start, block.end):
-            yield from _quoted(text, block)
+        if items := quoted_items(text, block):
+            yield from items
             continue
         if block.kind not in (SegmentKind.PARAGRAPH, SegmentKind.QUOTE) or block.lines == 1:
             yield block
             continue
         yield from _split(text, block)
-
-
-def _unquoted(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Entries with the lines behind them that a converter has written as quotations (``1. One`` / ``   > url``)."""
-    last: Block | None = None
-    for block in blocks:
-        if last is not None and block.kind is SegmentKind.QUOTE and not block.gap and last.label is not None:
-            last = replace(last, end=block.end, target=None)
-            continue
-        if last is not None:
-            yield last
-        last = block
-    if last is not None:
-        yield last
 
 
 _LEAD = re.compile(r"[:：][*_ \t]*(?=(?:\\?\[\^?\d{1,4}\\?\]|【\d{1,4}】)[:：]?(?!\())")
@@ -158,24 +145,6 @@ def _run_on(text: str, block: Block) -> Iterator[Block]:
         label, start = match[1], match.start()
         block = replace(block, start=start, body=match.end(), label=label, target=None)
     yield block
-
-
-_QUOTED_ITEM = re.compile(r"[ \t]*>[ \t]*(?:(\d{1,4})\\?[.)]|\\?\[(\d{1,4})\\?\])[ \t]+")
-
-
-def _quoted(text: str, block: Block) -> Iterator[Block]:
-    """The numbered lines of a list in a quotation, each with those behind it that have no number."""
-    items: list[Block] = []
-    for start, end in lines_of(text[block.start : block.end]):
-        start, end = start + block.start, end + block.start
-        match = _QUOTED_ITEM.match(text, start, end)
-        if match is not None:
-            style, label = ("ordered" if match[1] else "bracket"), match[1] or match[2]
-            more = {"kind": SegmentKind.LIST_ITEM, "label": label, "style": style, "lines": 1, "target": None}
-            items.append(replace(block, start=start, end=end, body=match.end(), gap=not items, **more))  # type: ignore[arg-type]
-        elif start < end:
-            items[-1].end = end
-    yield from items
 
 
 def _split(text: str, block: Block) -> Iterator[Block]:
