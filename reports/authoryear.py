@@ -15,7 +15,7 @@ _YEARS = rf"(?:{_YEAR})(?:\s?[,&]\s?(?:{_YEAR}|[a-z](?![\w.])))*"
 _ENTRY_YEAR = re.compile(rf"(?<![\d/=-])({_YEAR})(?![\d/])")
 _NAME = r"[A-ZÀ-ÖØ-ÞŁŚŻČŠŽ][\w'’.-]*+"
 _NAMES = rf"{_NAME}(?:\s(?:(?:and|&|et|und|y|of|the|for|de|van|von|der|al\.?,?|{_NAME}),?)){{0,8}}"
-_SHORT_NAME = r"\s?\[[A-Z][\w&.-]{1,14}\]"
+_SHORT_NAME = r"\[[A-Z][\w&.-]{1,14}\]"
 _PARENTHETICAL = re.compile(rf"[(（\[]((?:[^()（）\[\]\n]|{_SHORT_NAME}){{3,300}})[)）\]]")
 """With the short name of an organisation that APA puts beside it: ``(World Health Organization [WHO], 2023)``."""
 _PART = re.compile(
@@ -82,7 +82,7 @@ class AuthorYears:
     def _parts(self, inside: str) -> tuple[list[Entry], bool]:
         entries: list[Entry] = []
         unmatched = False
-        for part in re.split(r"[;；]", re.sub(_SHORT_NAME, "", inside)):
+        for part in re.split(r"[;；]", re.sub(rf"\s?{_SHORT_NAME}", "", inside)):
             match = _PART.fullmatch(part.strip())
             if match is None:
                 continue

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import re
 from collections.abc import Iterable, Iterator
@@ -253,7 +252,7 @@ def _shared(entry: Entry) -> list[Entry]:
         return [entry]
     title = _NUMBERS.sub("", entry.title or "", count=1) or None
     labels = [entry.label, *re.findall(r"\d+", more.group())]
-    return [dataclasses.replace(entry, label=label, title=title) for label in labels]
+    return [replace(entry, label=label, title=title) for label in labels]
 
 
 _KEY = re.compile(

@@ -3,6 +3,8 @@
 
 import gc
 import math
+import subprocess
+import sys
 import time
 
 import pytest
@@ -148,3 +150,19 @@ def test_lone_surrogates_in_names_and_sources():
 )
 def test_labels_that_are_almost_numbers(text):
     assert read_report(text, id="r").text == text
+
+
+def test_short_names_in_a_bracket_that_never_closes():
+    opened = "In 2020 it grew (" + "a [Bb]" * 45 + ".\n\n"
+    text = f"{opened}## References\n\nLee, A. (2020). A title. https://a.org/x\n"
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys; from dream_eval.reports import read_report; read_report(sys.argv[1], id='r')",
+            text,
+        ],
+        timeout=20,
+        check=False,
+    )
+    assert done.returncode == 0
